@@ -2,12 +2,11 @@ package settings
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 )
 
-// Home is a settings folder. The zero value is no folder: every method that touches the disk returns an error.
+// Home is a settings folder. The zero value is no folder: its paths lead nowhere, and every use of one is an error.
 type Home struct{ dir string }
 
 // At returns the settings folder at dir, an absolute path.
@@ -34,50 +33,61 @@ func Locate(lnkHome, userHome string) (Home, error) {
 func (h Home) Dir() string { return h.dir }
 
 // Log is the wire's log; the rotated ones are Log + ".1" to ".4".
-func (h Home) Log() string { return h.sandbox("wire.log") }
+func (h Home) Log() string { return h.path("sandbox", "wire.log") }
 
 // Stopped is the kill switch: while a file of any kind is there, nothing may be called.
-func (h Home) Stopped() string { return h.sandbox("stopped") }
+func (h Home) Stopped() string { return h.path("sandbox", "stopped") }
 
-// Paused is the pause of the sandbox called name.
-func (h Home) Paused(name Name) string { return h.sandbox("paused", string(name)) }
+// Paused is the pause of the sandbox called name: while a file of any kind is there, it may call nothing.
+func (h Home) Paused(name Name) string { return h.named(h.PausedFolder(), name, "") }
 
 // Traffic is what the proxy with that pid carried.
-func (h Home) Traffic(pid int) string { return h.sandbox("traffic", strconv.Itoa(pid)+".json") }
+func (h Home) Traffic(pid int) string { return h.path("sandbox", "traffic", strconv.Itoa(pid)+".json") }
 
 // Run is the record of the running sandbox called name.
-func (h Home) Run(name Name) string { return h.sandbox("runs", string(name)+".json") }
+func (h Home) Run(name Name) string { return h.named(h.RunsFolder(), name, ".json") }
 
 // OnStop is what the registrant called name wants run on a stop.
-func (h Home) OnStop(name Name) string { return h.sandbox("on-stop", string(name)+".json") }
+func (h Home) OnStop(name Name) string { return h.named(h.OnStopFolder(), name, ".json") }
 
 // Spec is the spec called name.
-func (h Home) Spec(name Name) string { return h.sandbox("specs", string(name)+".toml") }
+func (h Home) Spec(name Name) string { return h.named(h.SpecsFolder(), name, ".toml") }
 
 // Agent is the folder of the agent called name: its record and its output.
-func (h Home) Agent(name Name) string { return filepath.Join(h.dir, "agent", string(name)) }
+func (h Home) Agent(name Name) string { return h.named(h.AgentFolder(), name, "") }
 
-// Folders that hold one file for each name.
-func (h Home) PausedFolder() string  { return h.sandbox("paused") }
-func (h Home) TrafficFolder() string { return h.sandbox("traffic") }
-func (h Home) RunsFolder() string    { return h.sandbox("runs") }
-func (h Home) OnStopFolder() string  { return h.sandbox("on-stop") }
-func (h Home) SpecsFolder() string   { return h.sandbox("specs") }
-func (h Home) AgentFolder() string   { return filepath.Join(h.dir, "agent") }
+// PausedFolder holds the pauses.
+func (h Home) PausedFolder() string { return h.path("sandbox", "paused") }
 
-func (h Home) sandbox(parts ...string) string {
-	return filepath.Join(append([]string{h.dir, "sandbox"}, parts...)...)
+// TrafficFolder holds what each running proxy carried.
+func (h Home) TrafficFolder() string { return h.path("sandbox", "traffic") }
+
+// RunsFolder holds the records of the running sandboxes.
+func (h Home) RunsFolder() string { return h.path("sandbox", "runs") }
+
+// OnStopFolder holds what stops with the kill switch.
+func (h Home) OnStopFolder() string { return h.path("sandbox", "on-stop") }
+
+// SpecsFolder holds the specs.
+func (h Home) SpecsFolder() string { return h.path("sandbox", "specs") }
+
+// AgentFolder holds a folder for each agent.
+func (h Home) AgentFolder() string { return h.path("agent") }
+
+// nowhere is below a file that is no folder: to look there is ENOTDIR, which nobody takes for "not there" (ENOENT).
+const nowhere = "/dev/null"
+
+func (h Home) path(parts ...string) string {
+	if h.dir == "" {
+		return filepath.Join(append([]string{nowhere}, parts...)...)
+	}
+	return filepath.Join(append([]string{h.dir}, parts...)...)
 }
 
-// Ensure makes the folders that are missing, mode 700, and fails where one can't be made or is open to others.
-func (h Home) Ensure() error {
-	if h.dir == "" {
-		return fmt.Errorf("settings folder: none is set")
+// named is a file or folder called after a name. An invalid name could lead out of the folder, or name the folder itself.
+func (h Home) named(folder string, name Name, suffix string) string {
+	if !name.Valid() {
+		return filepath.Join(nowhere, "invalid-name"+suffix)
 	}
-	for _, dir := range []string{h.dir, h.sandbox(), h.PausedFolder(), h.TrafficFolder(), h.RunsFolder(), h.OnStopFolder(), h.SpecsFolder(), h.AgentFolder()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("making the settings folder: %w", err)
-		}
-	}
-	return nil
+	return filepath.Join(folder, string(name)+suffix)
 }
