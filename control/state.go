@@ -29,7 +29,10 @@ func (c Cause) String() string {
 	return "unknown"
 }
 
-// State is what one look at the files found. The zero value is closed.
+// ByWire is who paused a sandbox that its own wire paused.
+const ByWire = "the wire"
+
+// State is what one look found. The zero value is closed.
 type State struct {
 	Cause Cause
 	Why   string    // for a person, one clean line; empty where nothing says why
@@ -41,5 +44,12 @@ type State struct {
 // Open says whether calls may pass.
 func (s State) Open() bool { return s.Cause == CauseOpen }
 
-// ByWire is who paused a sandbox that its own wire paused.
-const ByWire = "the wire"
+// marked is the state that a mark with this note makes.
+func marked(cause Cause, n note) State {
+	return State{Cause: cause, Why: n.why, By: n.by, Since: n.since}
+}
+
+// unreadable is the state in which err keeps a look from finding out.
+func unreadable(err error) State {
+	return State{Cause: CauseUnreadable, Why: clean(err.Error())}
+}

@@ -1,0 +1,87 @@
+package control
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// hold is a pause that this process owes to the disk. It is never changed, only replaced.
+type hold struct {
+	note
+	made bool // the mark is on disk and counts by itself; only its text is owed
+}
+
+// counts says whether the hold itself keeps the gate shut.
+func (h *hold) counts() bool { return h != nil && !h.made }
+
+func (h *hold) state() State {
+	s := marked(CausePaused, h.note)
+	s.Held = true
+	return s
+}
+
+// orElse is the note of a mark on disk, completed by the hold that made it where its text is still owed.
+func (h *hold) orElse(n note) note {
+	if h != nil && h.made && n.why == "" {
+		return h.note
+	}
+	return n
+}
+
+// Hold pauses the sandbox, because of why, in the wire's own name. It shuts the gate before it returns, whatever the
+// disk does. A sandbox that is paused already keeps its first reason.
+func (g *Gate) Hold(why string) {
+	if g == nil || g.name == "" {
+		return
+	}
+	g.hold(note{why: clean(why), by: ByWire, since: time.Now()})
+	mine := g.take()
+	g.shut.Store(true) // with the turn, where it can be had: a look that began before the hold must not take it back
+	if mine {
+		g.settle()
+		g.give()
+	}
+	select {
+	case g.nudged <- struct{}{}:
+	default:
+	}
+}
+
+// hold makes a hold count, unless one does already. One whose mark is made doesn't any more: that mark may be gone.
+func (g *Gate) hold(n note) {
+	h := &hold{note: n}
+	for {
+		old := g.held.Load()
+		if old.counts() || g.held.CompareAndSwap(old, h) {
+			return
+		}
+	}
+}
+
+// settle pays what the hold owes to the disk, as far as the disk takes it. The caller has the turn.
+func (g *Gate) settle() {
+	h := g.held.Load()
+	if h.counts() {
+		switch err := claim(g.pausedPath); {
+		case err == nil:
+			made := &hold{note: h.note, made: true}
+			if !g.held.CompareAndSwap(h, made) {
+				return
+			}
+			h = made
+		case errors.Is(err, fs.ErrExist): // somebody's pause came first, and its reason stays
+			g.held.CompareAndSwap(h, nil)
+			return
+		default:
+			return
+		}
+	}
+	if h == nil {
+		return
+	}
+	err := inscribe(g.pausedPath, h.note)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, errNotPlain) {
+		g.held.CompareAndSwap(h, nil)
+	}
+}

@@ -1,0 +1,111 @@
+package control
+
+import (
+	"context"
+	"time"
+)
+
+// DefaultEvery is how often Gate.Watch looks where it isn't told.
+const DefaultEvery = 250 * time.Millisecond
+
+// Watch looks at once and then every so often (0: DefaultEvery) until ctx ends, and tells changed each time the cause is
+// another one than it told before; it begins with open. So the first thing told is that the gate is shut, and open calls
+// have to end. changed runs in this goroutine: while it works, nobody looks. Watch also makes the mark of a held pause as
+// soon as it can be made, and tries a last time when ctx ends.
+//
+// A file system that doesn't answer counts as unreadable after half a second. The look that hangs in it is the one
+// goroutine that can outlive Watch, until the kernel gives it back.
+func (g *Gate) Watch(ctx context.Context, every time.Duration, changed func(State)) {
+	if g == nil || g.name == "" {
+		changed(State{})
+		<-ctx.Done()
+		return
+	}
+	if every <= 0 {
+		every = DefaultEvery
+	}
+	looks := newLooker(g)
+	defer looks.close()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	told := CauseOpen
+	for {
+		if s := looks.look(); s.Cause != told {
+			told = s.Cause
+			changed(s)
+		}
+		select {
+		case <-ctx.Done():
+			looks.look()
+			return
+		case <-tick.C:
+		case <-g.nudged:
+		}
+	}
+}
+
+// looker looks in a goroutine of its own, so that a look that hangs holds up nobody but itself.
+type looker struct {
+	asked   chan struct{}
+	answers chan State
+	ended   chan struct{}
+	pending bool // a look was asked for and has not answered
+	timer   *time.Timer
+}
+
+func newLooker(g *Gate) *looker {
+	l := &looker{
+		asked:   make(chan struct{}, 1),
+		answers: make(chan State, 1),
+		ended:   make(chan struct{}),
+		timer:   time.NewTimer(0),
+	}
+	go func() {
+		defer close(l.ended)
+		for range l.asked {
+			l.answers <- g.settleAndLook()
+		}
+	}()
+	return l
+}
+
+// look asks for a look and waits for its answer, or for patience to end. A late answer is dropped: it is older than
+// the question.
+func (l *looker) look() State {
+	l.timer.Reset(patience)
+	if l.pending {
+		select {
+		case <-l.answers:
+			l.pending = false
+		case <-l.timer.C:
+			return unreadable(errSilent)
+		}
+	}
+	l.asked <- struct{}{}
+	select {
+	case s := <-l.answers:
+		return s
+	case <-l.timer.C:
+		l.pending = true
+		return unreadable(errSilent)
+	}
+}
+
+// close waits for the goroutine, unless it hangs.
+func (l *looker) close() {
+	close(l.asked)
+	if !l.pending {
+		<-l.ended
+	}
+	l.timer.Stop()
+}
+
+// settleAndLook is one tick.
+func (g *Gate) settleAndLook() State {
+	if !g.take() {
+		return unreadable(errSilent)
+	}
+	defer g.give()
+	g.settle()
+	return g.look()
+}
