@@ -1,6 +1,11 @@
 module lnk
 
-go 1.26
+go 1.26.0
+
+require (
+	golang.org/x/net v0.62.0
+	golang.org/x/sys v0.50.0
+)
 
 require (
 	github.com/elastic/go-seccomp-bpf v1.6.0 // indirect
@@ -19,8 +24,7 @@ require (
 	github.com/vishvananda/netlink v1.3.1 // indirect
 	github.com/vishvananda/netns v0.0.5 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
-	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )

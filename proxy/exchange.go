@@ -1,0 +1,246 @@
+package proxy
+
+import (
+	"context"
+	"time"
+
+	"lnk/policy"
+	"lnk/wirelog"
+)
+
+// portHTTPS is the port whose calls are of the verb connect (RFC 9110, section 4.2.2).
+const portHTTPS = 443
+
+// handleRedirected takes a connection that left the sandbox through its life.
+func (w *Wire) handleRedirected(f *flow) {
+	f.destined()
+	if f.over {
+		f.refuseCall(f.call(f.verb(), policy.Host{}), policy.Decision{Reason: policy.ReasonOverLimit}, greeting{})
+		return
+	}
+	connection, to := f.judge(policy.Host{})
+	if !connection.Name.IsZero() {
+		f.label = connection.Name.String()
+	}
+	switch {
+	case connection.Allowed && f.machine:
+		f.carry(f.call(f.verb(), policy.Host{}), to, greeting{})
+	case connection.Allowed:
+		f.exchange(to)
+	case f.nameable(connection) && w.Rules().CanShow(f.to.Port()):
+		f.byName(connection)
+	default:
+		f.refuse(connection)
+	}
+}
+
+// handlePort takes a connection to the sandbox's localhost:port, which stands for this machine's port.
+func (w *Wire) handlePort(f *flow, port uint16) {
+	f.atPort(port)
+	d, to := f.judge(policy.Host{})
+	if f.over {
+		d = policy.Decision{Reason: policy.ReasonOverLimit}
+	}
+	if !d.Allowed {
+		f.refuse(d)
+		return
+	}
+	f.carry(f.call(f.verb(), policy.Host{}), to, greeting{})
+}
+
+// verb is the verb of a call on this flow that isn't an HTTP request.
+func (f *flow) verb() wirelog.Verb {
+	switch {
+	case f.machine:
+		return wirelog.Port
+	case f.to.Port() == portHTTPS:
+		return wirelog.Connect
+	case !f.to.IsValid():
+		return wirelog.Unknown
+	}
+	return wirelog.TCP
+}
+
+// exchange carries a connection that is itself allowed. Its upstream is dialled at once; the client's first bytes are judged whenever
+// they come, before or after the server's.
+func (f *flow) exchange(to dest) {
+	c := f.call(f.verb(), policy.Host{})
+	u := f.dialEarly(c, to)
+	g := f.sniff(0, f.wire.Limits.Hello)
+	if u.claim() == serverFirst {
+		f.afterServer(c, u, g)
+		return
+	}
+	f.beforeServer(c, u, g)
+}
+
+// beforeServer goes on with a flow whose client spoke first: nothing has been sent either way.
+func (f *flow) beforeServer(c *call, u *upstream, g greeting) {
+	switch g.protocol {
+	case gone:
+		return
+	case httpText:
+		c.abandon()
+		f.serveHTTP(g, u)
+		return
+	}
+	if d := f.judgeGreeting(g); !d.Allowed {
+		f.refuseShown(c, d, g)
+		return
+	}
+	c.name(g.shown)
+	if u.err != nil {
+		c.dialFailed(u.err, g)
+		return
+	}
+	c.allow()
+	f.relayFrom(c, u.dialed, g, nil)
+}
+
+// afterServer goes on with a flow whose server spoke first, and is being carried to the client already. A client that now shows a
+// name shows it late, and a name that isn't allowed ends the flow. So does an HTTP request, which no server waits for in this order.
+func (f *flow) afterServer(c *call, u *upstream, g greeting) {
+	if g.protocol == gone {
+		f.cutOff()
+		u.wait()
+		return
+	}
+	d := f.judgeGreeting(g)
+	if g.protocol == httpText {
+		d = policy.Decision{Reason: policy.ReasonMalformed}
+	}
+	if !d.Allowed {
+		f.refuseShown(c, d, g)
+		u.wait()
+		return
+	}
+	f.relayFrom(c, u.dialed, g, u.wait)
+}
+
+// judgeGreeting decides what a client's first bytes show, on a connection that is itself allowed.
+func (f *flow) judgeGreeting(g greeting) policy.Decision {
+	if g.protocol == malformed {
+		return policy.Decision{Reason: policy.ReasonMalformed}
+	}
+	d, _ := f.judge(g.shown)
+	return d
+}
+
+// refuseShown refuses what a client's first bytes show. Where the connection's own line is written already, as allowed, what was
+// shown late is a call of its own.
+func (f *flow) refuseShown(c *call, d policy.Decision, g greeting) {
+	if c.allowed() {
+		c = f.call(f.verb(), g.shown)
+	} else {
+		c.name(g.shown)
+	}
+	f.refuseCall(c, d, g)
+}
+
+// byName waits for a bare literal to show the name that could allow it.
+func (f *flow) byName(connection policy.Decision) {
+	g := f.sniff(f.wire.Limits.FirstByte, f.wire.Limits.Hello)
+	switch {
+	case g.protocol == httpText:
+		f.serveHTTP(g, nil)
+		return
+	case g.protocol == malformed:
+		connection = policy.Decision{Reason: policy.ReasonMalformed}
+	}
+	c := f.call(f.verb(), g.shown)
+	if g.shown.IsZero() || g.protocol == malformed {
+		f.refuseCall(c, connection, g)
+		return
+	}
+	d, to := f.judge(g.shown)
+	if !d.Allowed {
+		f.refuseCall(c, d, g)
+		return
+	}
+	f.carry(c, to, g)
+}
+
+// carry dials where an allowed call goes, and relays.
+func (f *flow) carry(c *call, to dest, g greeting) {
+	got, err := f.reach(to)
+	if err != nil {
+		c.dialFailed(err, g)
+		return
+	}
+	c.allow()
+	f.relayFrom(c, got, g, nil)
+}
+
+// reach dials and makes the upstream the flow's.
+func (f *flow) reach(to dest) (dialed, error) {
+	got, err := f.wire.dialer.dial(f.ctx, to)
+	if err != nil {
+		return dialed{}, err
+	}
+	if !f.attach(got.conn) {
+		return dialed{}, failed(got.to, context.Canceled)
+	}
+	return got, nil
+}
+
+// relayFrom sends the client's first bytes on and carries both directions to their ends. Where the server's direction is carried already,
+// downstream waits for it.
+func (f *flow) relayFrom(c *call, up dialed, g greeting, downstream func()) {
+	c.reached(up)
+	sent := func(n int64) { c.carried(n, 0); f.wire.Counter.Add(n, 0) }
+	got := func(n int64) { c.carried(0, n); f.wire.Counter.Add(0, n) }
+	pipes := &f.wire.pipes
+	breaks := func(err error) {
+		if err != nil {
+			reset(f.client)
+			reset(up.conn)
+		}
+	}
+	down := direction{from: up.conn, to: f.client, pipes: pipes, carried: got}
+	if downstream == nil {
+		done := make(chan struct{})
+		go func() { defer close(done); breaks(down.run()) }()
+		downstream = func() { <-done }
+	}
+	defer downstream()
+	breaks(f.sendGreeting(up, g, sent))
+	if g.eof {
+		return
+	}
+	up2 := direction{from: f.client, to: up.conn, pipes: pipes, carried: sent}
+	breaks(up2.run())
+}
+
+// sendGreeting replays what the client sent first, and passes its end on where it has ended. A first line that hasn't ended is carried as it comes, and
+// watched to its end: should it turn out to be an HTTP request, it came in pieces to be one that nobody reads, and the flow ends.
+func (f *flow) sendGreeting(up dialed, g greeting, sent func(int64)) error {
+	line := g.bytes
+	for more := g.bytes; ; {
+		n, err := up.conn.Write(more)
+		sent(int64(n))
+		if err != nil {
+			return err
+		}
+		if g.eof {
+			return halfClose(up.conn)
+		}
+		if g.protocol != rawLine || len(line) > maxGreeting {
+			return nil
+		}
+		if more, err = readReady(f.client); err != nil {
+			g.eof = g.ended(err).eof
+			if !g.eof {
+				return err
+			}
+			return halfClose(up.conn)
+		}
+		line = append(line, more...)
+		switch g.protocol = classify(line); g.protocol {
+		case httpText, malformed:
+			return &dialError{decision: policy.Decision{Reason: policy.ReasonMalformed}}
+		}
+	}
+}
+
+// quietUntil is when an allowed flow that has said nothing is logged all the same.
+func (w *Wire) quietUntil() time.Time { return time.Now().Add(w.Limits.Quiet) }

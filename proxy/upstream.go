@@ -1,0 +1,163 @@
+package proxy
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// whoFirst tells who spoke first on a flow.
+type whoFirst uint8
+
+const (
+	clientFirst whoFirst = iota
+	serverFirst
+)
+
+// upstream is the upstream of an allowed connection, dialled while the client's first bytes are awaited. Either the server speaks first,
+// and is carried to the client at once; or the client's first bytes claim the upstream before anything was carried.
+type upstream struct {
+	flow *flow
+	call *call
+	done chan struct{} // closed when nothing here reads from the upstream any more
+
+	mu     sync.Mutex
+	claims bool // the client's bytes are being judged
+	first  whoFirst
+
+	dialed // once done is closed, or serverFirst
+	err    error
+}
+
+// longAgo is a deadline that ends a wait.
+var longAgo = time.Unix(1, 0)
+
+// dialEarly dials in a goroutine of its own, which ends with the flow.
+func (f *flow) dialEarly(c *call, to dest) *upstream {
+	u := &upstream{flow: f, call: c, done: make(chan struct{})}
+	go func() {
+		defer close(u.done)
+		u.run(to)
+	}()
+	return u
+}
+
+// run reaches the upstream and waits for its first bytes, unless the client's come first.
+func (u *upstream) run(to dest) {
+	got, err := u.flow.reach(to)
+	u.mu.Lock()
+	u.dialed, u.err = got, err
+	claimed := u.claims
+	u.mu.Unlock()
+	if err != nil {
+		// The client is listened to a moment longer, to tell whether it can be answered in words.
+		u.flow.client.SetReadDeadline(time.Now().Add(u.flow.wire.Limits.Words))
+		return
+	}
+	if claimed || u.await() == clientFirst {
+		return
+	}
+	u.call.reached(u.dialed)
+	u.call.allow()
+	down := direction{from: u.conn, to: u.flow.client, pipes: &u.flow.wire.pipes, carried: func(n int64) {
+		u.call.carried(0, n)
+		u.flow.wire.Counter.Add(0, n)
+	}}
+	if err := down.run(); err != nil {
+		reset(u.flow.client)
+		reset(u.conn)
+	}
+}
+
+// await waits until one side speaks and tells which. A flow on which neither does is logged after a while, and waits on.
+func (u *upstream) await() whoFirst {
+	u.conn.SetReadDeadline(u.flow.wire.quietUntil())
+	for {
+		err := waitReadable(u.conn)
+		u.mu.Lock()
+		switch {
+		case u.claims:
+			u.mu.Unlock()
+			return clientFirst
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			u.conn.SetReadDeadline(time.Time{})
+			u.mu.Unlock()
+			u.call.reached(u.dialed)
+			u.call.allow()
+		default:
+			u.first = serverFirst
+			u.mu.Unlock()
+			u.conn.SetReadDeadline(time.Time{})
+			return serverFirst
+		}
+	}
+}
+
+// claim takes the upstream for the client's first bytes, unless the server spoke first; the server's own end or failure counts as
+// speaking. After clientFirst the upstream is dialled or has failed, and nothing else reads from it.
+func (u *upstream) claim() whoFirst {
+	u.mu.Lock()
+	if u.first == serverFirst {
+		u.mu.Unlock()
+		return serverFirst
+	}
+	u.claims = true
+	if u.conn != nil {
+		u.conn.SetReadDeadline(longAgo)
+	}
+	u.mu.Unlock()
+	<-u.done
+	if u.conn != nil {
+		u.conn.SetReadDeadline(time.Time{})
+	}
+	u.flow.client.SetReadDeadline(time.Time{})
+	return clientFirst
+}
+
+// wait waits until the server's direction has been carried to its end.
+func (u *upstream) wait() { <-u.done }
+
+// take gives the dialled upstream away, or the error of dialling it, once: to the HTTP front's first request.
+func (u *upstream) take() (dialed, error) {
+	if u == nil {
+		return dialed{}, nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	got, err := u.dialed, u.err
+	u.dialed, u.err = dialed{}, nil
+	return got, err
+}
+
+// reached remembers where the call went.
+func (c *call) reached(up dialed) {
+	c.mu.Lock()
+	c.dialed = up
+	c.mu.Unlock()
+}
+
+// dialFailed ends a call whose upstream can't be reached, or may not be.
+func (c *call) dialFailed(err error, g greeting) {
+	e := failed(c.dialed.to, err)
+	c.reached(dialed{to: e.to})
+	if e.refused {
+		c.flow.refuseCall(c, e.decision, g)
+		return
+	}
+	c.fail(e.decision.Reason)
+	c.flow.wire.Counter.Add(int64(len(g.bytes)), 0)
+	reset(c.flow.client)
+}
+
+// abandon forgets a call that turned out to be several, unless it has its line already: then it ends here.
+func (c *call) abandon() {
+	if c.allowed() {
+		c.close()
+		return
+	}
+	c.flow.mu.Lock()
+	delete(c.flow.calls, c)
+	c.flow.mu.Unlock()
+}
