@@ -2,10 +2,11 @@ package policy
 
 import "net/netip"
 
-// The fixed addresses of every sandbox's room.
+// The fixed addresses of every sandbox's room. They are of a range that programs take for public (RFC 2544 benchmarks),
+// and no packet to them leaves a room.
 var (
-	RoomAddr4   = netip.MustParseAddr("198.18.0.1")   // the program's own, on eth0
-	RoomAddr6   = netip.MustParseAddr("fd6c:6e6b::1") // the program's own, on eth0
+	RoomAddr4   = netip.MustParseAddr("198.18.0.1")   // the room's own, on eth0
+	RoomAddr6   = netip.MustParseAddr("fd6c:6e6b::1") // the room's own, on eth0
 	NameServer  = netip.MustParseAddr("198.18.0.2")   // in resolv.conf
 	MachineAddr = netip.MustParseAddr("198.18.0.3")   // the machine itself: host.lnk.internal
 	ProxyAddr   = netip.MustParseAddr("198.18.0.4")   // the explicit proxy: proxy.lnk.internal
@@ -19,33 +20,34 @@ const ProxyPort = 3128
 var (
 	RefusalFirst4  = netip.MustParseAddr("198.18.1.0")      // the first
 	RefusalLast4   = netip.MustParseAddr("198.19.255.254")  // the last
-	RefusalPrefix4 = netip.MustParsePrefix("198.18.0.0/15") // holds them all, and the room's own below RefusalFirst4
+	RefusalPrefix4 = netip.MustParsePrefix("198.18.0.0/15") // holds them all, and the room's own addresses before the first
 	RefusalPrefix6 = netip.MustParsePrefix("2001:2:0:1::/64")
 )
 
 // IsRefusalAddr reports whether a is an address that stands for a refused name.
 func IsRefusalAddr(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
+	a = a.WithZone("").Unmap()
 	if a.Is4() {
 		return !a.Less(RefusalFirst4) && !RefusalLast4.Less(a)
 	}
 	return RefusalPrefix6.Contains(a)
 }
 
-// The names of a room's fixed addresses.
-var (
-	MachineName       = Name{"host.lnk.internal"}    // MachineAddr
-	MachineDockerName = Name{"host.docker.internal"} // MachineAddr, as programs made for containers call it
-	ProxyName         = Name{"proxy.lnk.internal"}   // ProxyAddr
-)
-
-// FixedAnswer is what a name server answers about a name without asking anybody.
-type FixedAnswer struct {
-	Addrs      []netip.Addr // none with NoSuchName false: the name is there and has no address
-	NoSuchName bool         // NXDOMAIN
+// isRoomAddr reports whether a is an address of the room's own at which no call ends: MachineAddr isn't one.
+func isRoomAddr(a netip.Addr) bool {
+	return a == RoomAddr4 || a == RoomAddr6 || a == NameServer || a == ProxyAddr
 }
 
-// Fixed returns the answer to a name that nobody is asked about: the room's own names, localhost and what lies below it, and
-// names that RFC 6761 and its successors say are never looked up (.invalid, .onion, private reverse zones). .test is an ordinary
-// name.
-func Fixed(n Name) (FixedAnswer, bool) { return FixedAnswer{}, false }
+// The names of a room's fixed addresses.
+var (
+	MachineName       = mustName("host.lnk.internal")    // MachineAddr
+	MachineDockerName = mustName("host.docker.internal") // MachineAddr, as programs made for containers call it
+	ProxyName         = mustName("proxy.lnk.internal")   // ProxyAddr
+
+	localhost = mustName("localhost")
+)
+
+// isMachineName reports whether n is this machine's: a call to it is a call to one of this machine's ports.
+func isMachineName(n Name) bool {
+	return n == localhost || n == MachineName || n == MachineDockerName || n.Under(localhost)
+}
