@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // The longest name and label, in octets as they are written (RFC 1035, sections 2.3.4 and 3.1: 255 on the wire, with a
@@ -45,6 +46,9 @@ func plainName(s string) (string, error) {
 	}
 	if isASCII(s) {
 		return strings.ToLower(s), nil
+	}
+	if !utf8.ValidString(s) {
+		return "", errors.New("not UTF-8")
 	}
 	return toASCII(s)
 }

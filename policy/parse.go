@@ -240,13 +240,23 @@ func guessNumber(host, suffix, port string) []string {
 		return []string{Endpoint{kind: kindNetwork, network: unwrapNetwork(n.Masked())}.String() + suffix}
 	}
 	h, err := ParseHost(host)
-	if err != nil || h.addr == (netip.Addr{}) {
+	if err != nil || !h.addr.IsValid() || hasOctal(host) {
 		return nil
 	}
 	if class := Classify(h.addr); class == ClassMachine && port != "" {
 		return []string{"localhost" + suffix}
 	}
 	return []string{Endpoint{kind: kindNetwork, network: netip.PrefixFrom(h.addr, h.addr.BitLen())}.String() + suffix}
+}
+
+// hasOctal reports whether a part of an address starts with a 0: whether an octal number is meant is anybody's guess.
+func hasOctal(host string) bool {
+	for part := range strings.SplitSeq(host, ".") {
+		if len(part) > 1 && part[0] == '0' && isDigit(part[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // unwrapNetwork is the IPv4 network inside a mapped or translated one; any other as it is.

@@ -51,4 +51,5 @@ var reasons = []Reason{
 	ReasonFixedName, ReasonStopped, ReasonPaused, ReasonUnreadable, ReasonOverLimit, ReasonMalformed, ReasonNoOriginal,
 	ReasonSelf, ReasonSilent, ReasonNoNetwork, ReasonHostNetwork, ReasonLogUnwritable,
 	ReasonNoSuchName, ReasonNoAnswer, ReasonConnRefused, ReasonTimedOut, ReasonUnreachable, ReasonDialFailed, ReasonReset,
+	ReasonClientGone, ReasonProgramEnded,
 }
