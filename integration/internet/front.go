@@ -1,0 +1,51 @@
+package internet
+
+import (
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// front passes a real server's calls through a recorded listener, so that its record is like every other: dial makes
+// the connection to the server itself.
+func (s *Server) front(port uint16, dial func() (net.Conn, error), addrs ...netip.Addr) error {
+	return s.raw(port, func(c *Conn) {
+		backend, err := dial()
+		if err != nil {
+			c.Reset()
+			return
+		}
+		defer backend.Close()
+		var both sync.WaitGroup
+		both.Go(func() { pass(backend, c) })
+		both.Go(func() { pass(c, backend) })
+		both.Wait()
+	}, addrs...)
+}
+
+type halfCloser interface {
+	io.Writer
+	CloseWrite() error
+}
+
+// pass copies one direction and passes its end on.
+func pass(to, from any) {
+	if _, err := io.Copy(struct{ io.Writer }{to.(io.Writer)}, struct{ io.Reader }{from.(io.Reader)}); err != nil {
+		to.(io.Closer).Close()
+		return
+	}
+	to.(halfCloser).CloseWrite()
+}
+
+// unixSocket dials a server's socket file: a path is the same in every network namespace.
+func unixSocket(path string) func() (net.Conn, error) {
+	return func() (net.Conn, error) { return net.Dial("unix", path) }
+}
+
+// loopback dials a server on the internet's own loopback.
+func (n *network) loopback(port uint16) func() (net.Conn, error) {
+	return func() (net.Conn, error) {
+		return n.dial(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
+	}
+}
