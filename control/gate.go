@@ -36,6 +36,7 @@ type Gate struct {
 	// What the looks before this one saw; whoever has the turn may use them.
 	ids     folders
 	inForce State // the last state that was open, stopped or paused
+	lost    State // what was in force in folders that were replaced; zero: nothing
 	stopped remembered
 	paused  remembered
 }
@@ -143,9 +144,11 @@ func (g *Gate) glance() (State, bool) {
 	}
 	ids, idsErr := g.disk.folders(g.sandboxFolder, g.pausedFolder)
 	if idsErr == nil && ids != g.ids {
-		g.carryOver(ids)
-		g.ids = ids
+		g.lose(ids)
 		return State{}, false
+	}
+	if idsErr == nil && g.carryOver(stopErr, pauseErr) {
+		held = g.held.Load()
 	}
 	switch {
 	case stopErr == nil:
@@ -164,17 +167,34 @@ func (g *Gate) glance() (State, bool) {
 	return State{Cause: CauseOpen}, true
 }
 
-// carryOver holds what was in force in folders that aren't there any more: nobody took that mark away. A stop is held as a
-// pause of this sandbox, since the kill switch is the user's alone to make.
-func (g *Gate) carryOver(now folders) {
-	known := g.ids != folders{}
-	switch was := g.inForce; {
-	case !known:
-	case was.Cause == CausePaused && now.paused != g.ids.paused:
-		g.hold(note{was.Why, was.By, was.Since})
-	case was.Cause == CauseStopped && now.sandbox != g.ids.sandbox:
-		g.hold(note{"stopped when the settings folder was replaced", was.By, was.Since})
+// lose notes that the folders are others now, and which mark was in force in those that aren't there any more.
+func (g *Gate) lose(now folders) {
+	first := g.ids == (folders{})
+	switch {
+	case first:
+	case g.inForce.Cause == CausePaused && now.paused != g.ids.paused,
+		g.inForce.Cause == CauseStopped && now.sandbox != g.ids.sandbox:
+		g.lost = g.inForce
 	}
+	g.ids = now
+}
+
+// carryOver holds what was lost with its folder and isn't in the new one: nobody took that mark away. A stop is held as
+// a pause of this sandbox, since the kill switch is the user's alone to make. It says whether it held anything.
+func (g *Gate) carryOver(stopErr, pauseErr error) bool {
+	lost := g.lost
+	if lost.Cause == CauseUnknown || pauseErr != nil && pauseErr != unix.ENOENT {
+		return false
+	}
+	g.lost = State{}
+	if pauseErr == nil || lost.Cause == CauseStopped && stopErr == nil {
+		return false
+	}
+	if lost.Cause == CauseStopped {
+		lost.Why = "stopped when the settings folder was replaced"
+	}
+	g.hold(note{lost.Why, lost.By, lost.Since})
+	return true
 }
 
 // read returns the mark's note, from the disk only where the mark changed. A note that can't be read is empty but for

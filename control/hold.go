@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // hold is a pause that this process owes to the disk. It is never changed, only replaced.
@@ -80,8 +82,18 @@ func (g *Gate) settle() {
 	if h == nil {
 		return
 	}
-	err := inscribe(g.pausedPath, h.note)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, errNotPlain) {
+	if err := inscribe(g.pausedPath, h.note); !passing(err) {
 		g.held.CompareAndSwap(h, nil)
 	}
+}
+
+// passing says whether a text that couldn't be written may be later: the machine is out of something, as opposed to the mark
+// being gone, somebody else's or not a file.
+func passing(err error) bool {
+	for _, want := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EIO} {
+		if errors.Is(err, want) {
+			return true
+		}
+	}
+	return false
 }

@@ -39,7 +39,8 @@ func Pause(home settings.Home, name settings.Name, why, by string) error {
 		return fmt.Errorf("pausing %s: %w", name, err)
 	}
 	err = inscribe(path, note{why, by, time.Now()})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // resumed already
+	// Resumed already, or resumed and paused again: either way the text isn't this pause's to write.
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is paused, but not why: %w", name, err)
 	}
 	return nil
