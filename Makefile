@@ -1,0 +1,59 @@
+# lnk: a sandbox whose only way out is a proxy. "make" lists what there is.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
+FUZZTIME   ?= 10s
+
+# Tests that make namespaces run as root. Go itself builds as whoever called make.
+ifneq ($(shell id -u),0)
+SUDO     = sudo
+AS_ROOT  = -exec 'sudo -E env PATH=$(PATH)'
+endif
+
+UNITS = $$($(GO) list ./... | grep -v /integration)
+
+.PHONY: help build demo test check fuzz bench vm clean install-tests
+
+help: ## this list
+	@grep -hE '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+build: ## bin/lnk
+	$(GO) build -trimpath -o bin/lnk ./cmd/lnk
+
+demo: ## a program in a sandbox on a small internet of its own, step by step (needs no network)
+	@integration/install demo
+	@mkdir -p bin
+	@$(GO) build -o bin/demo ./integration/demo
+	@$(SUDO) env PATH="$(PATH)" bin/demo
+
+test: install-tests ## all tests, as root (by sudo); installs what they need by apt
+	$(GO) vet ./...
+	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 10m $(AS_ROOT) $(UNITS)
+	$(GO) test -count=1 -p 1 -timeout 20m $(AS_ROOT) ./integration/...
+
+check: ## format, vet, staticcheck, govulncheck, and the tests that need no root
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	@integration/tool "$(GO)" $(STATICCHECK) ./...
+	@integration/tool "$(GO)" $(GOVULNCHECK) ./...
+	$(GO) test -count=1 . ./policy ./spec ./settings ./wirelog ./control ./dnsproxy ./proxy
+
+fuzz: ## each fuzz target, FUZZTIME (10s) long
+	@integration/fuzz "$(GO)" $(FUZZTIME)
+
+bench: ## the costs, as ratios to a direct connection and to other tools
+	@integration/install bench
+	@mkdir -p bin
+	@$(GO) build -o bin/bench ./integration/bench
+	@$(SUDO) env PATH="$(PATH)" bin/bench
+
+vm: ## all tests in a Debian virtual machine (needs Vagrant)
+	vagrant up --provision
+
+clean: ## what was built
+	rm -rf bin
+
+install-tests:
+	@integration/install test
