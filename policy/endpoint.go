@@ -126,8 +126,11 @@ func (e Endpoint) String() string {
 	return text + e.ports.suffix()
 }
 
-// isMachine reports whether the endpoint is spelt as this machine is: localhost, 127.0.0.1, [::1], host.lnk.internal.
-func (e Endpoint) isMachine() bool {
+// IsMachine reports whether the endpoint is a port of this machine.
+func (e Endpoint) IsMachine() bool { return e.kind == kindMachine }
+
+// spellsMachine reports whether the endpoint is spelt as this machine is: localhost, 127.0.0.1, [::1], host.lnk.internal.
+func (e Endpoint) spellsMachine() bool {
 	switch e.kind {
 	case kindExact:
 		return e.name == localhost || e.name == MachineName || e.name == MachineDockerName

@@ -183,9 +183,9 @@ func parseLength(a netip.Addr, length string) (netip.Prefix, error) {
 // settle tells this machine's ports from other endpoints, and refuses what would be neither.
 func (e Endpoint) settle() (Endpoint, error) {
 	switch {
-	case e.isMachine() && e.ports.any:
+	case e.spellsMachine() && e.ports.any:
 		return Endpoint{}, errors.New("this machine's ports are named one by one")
-	case e.isMachine():
+	case e.spellsMachine():
 		e.kind = kindMachine
 		return e, nil
 	case e.kind == kindExact && isMachineName(e.name),
