@@ -3,12 +3,33 @@ package dnsproxy
 import (
 	"context"
 	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"lnk/policy"
 )
 
-// Resolver asks the machine's own resolver. It is safe for use from many goroutines.
-type Resolver struct{}
+// maxAsking is how many questions are under way to the machine's servers at once; more wait. It bounds the resolver's descriptors.
+const maxAsking = 256
+
+// Resolver asks the machine's own resolver, as its resolv.conf and hosts file say, which it reads again when they
+// change. It judges nothing: an allowed check comes before it, also where the answer is cached. It is safe for use from many goroutines.
+type Resolver struct {
+	conf    followed[resolvConf]
+	hosts   followed[hosts]
+	port    uint16 // 53
+	now     func() time.Time
+	cache   cache
+	sockets sockets
+	slots   chan struct{}
+	turn    atomic.Uint32
+	version atomic.Uint64 // of the two files
+
+	mu      sync.Mutex
+	flights map[string]*flight
+	shunned map[netip.Addr]time.Time
+}
 
 // ResolverConfig says where the machine's own settings are.
 type ResolverConfig struct {
@@ -16,36 +37,108 @@ type ResolverConfig struct {
 	Hosts      string // path of the machine's hosts file; empty means /etc/hosts
 }
 
-// NewResolver makes a resolver; it reads the files when they are first needed, and again when they change.
-func NewResolver(c ResolverConfig) *Resolver { return &Resolver{} }
-
-// Resolve returns the addresses of a name, IPv6 and IPv4: from the hosts file, or as fresh as their TTL says. It judges nothing:
-// an allowed check comes before it. An error is a *LookupError.
-func (r *Resolver) Resolve(ctx context.Context, name policy.Name) ([]netip.Addr, error) {
-	return nil, &LookupError{Name: name, Kind: NoAnswer}
+// NewResolver makes a resolver.
+func NewResolver(c ResolverConfig) *Resolver {
+	if c.ResolvConf == "" {
+		c.ResolvConf = "/etc/resolv.conf"
+	}
+	if c.Hosts == "" {
+		c.Hosts = "/etc/hosts"
+	}
+	return &Resolver{
+		conf:    followed[resolvConf]{path: c.ResolvConf, parse: parseResolvConf},
+		hosts:   followed[hosts]{path: c.Hosts, parse: parseHosts},
+		port:    53,
+		now:     time.Now,
+		slots:   make(chan struct{}, maxAsking),
+		flights: make(map[string]*flight),
+		shunned: make(map[netip.Addr]time.Time),
+	}
 }
 
-// Close closes the sockets that are kept for reuse.
-func (r *Resolver) Close() error { return nil }
-
-// LookupKind is why a name has no address. The zero value is NoAnswer.
-type LookupKind uint8
-
-// The kinds of a LookupError.
-const (
-	NoAnswer   LookupKind = iota // no resolver answered, or none could
-	NoSuchName                   // the name doesn't exist
-	NoAddress                    // the name exists and has no address
-)
-
-// LookupError is a lookup that gave no address.
-type LookupError struct {
-	Name policy.Name
-	Kind LookupKind
-	Err  error // what went wrong; may be nil
+// Close closes the sockets that are kept for reuse. Lookups that are under way go on.
+func (r *Resolver) Close() error {
+	r.sockets.close()
+	return nil
 }
 
-func (e *LookupError) Error() string { return "looking up a name" }
+// settings are what the two files say now. When one of them has changed, everything is asked anew.
+func (r *Resolver) settings(now time.Time) (*resolvConf, hosts) {
+	conf, changed := r.conf.get(now)
+	h, also := r.hosts.get(now)
+	if changed || also {
+		r.version.Add(1)
+		r.cache.clear()
+	}
+	return conf, *h
+}
 
-// Unwrap returns what went wrong.
-func (e *LookupError) Unwrap() error { return e.Err }
+// flight is a question under way, for everyone who asks it meanwhile.
+type flight struct {
+	done chan struct{}
+	a    *answer
+	err  error
+}
+
+// answer answers a question from the cache, or asks it. Equal questions at the same time are asked once.
+func (r *Resolver) answer(ctx context.Context, q question) (*answer, error) {
+	key := q.key()
+	for {
+		if a := r.cache.get([]byte(key), r.now()); a != nil {
+			return a, nil
+		}
+		f, leads := r.join(key)
+		if leads {
+			r.fly(ctx, f, q, key)
+			return f.a, f.err
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if f.err == nil || !gaveUp(f.err) || ctx.Err() != nil {
+			return f.a, f.err
+		}
+		// Who asked has given up; this one hasn't.
+	}
+}
+
+func (r *Resolver) join(key string) (f *flight, leads bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f := r.flights[key]; f != nil {
+		return f, false
+	}
+	f = &flight{done: make(chan struct{})}
+	r.flights[key] = f
+	return f, true
+}
+
+// fly asks the question for all who wait on f.
+func (r *Resolver) fly(ctx context.Context, f *flight, q question, key string) {
+	defer func() {
+		r.mu.Lock()
+		delete(r.flights, key)
+		r.mu.Unlock()
+		close(f.done)
+	}()
+	version := r.version.Load()
+	conf, _ := r.settings(r.now())
+	m, err := r.search(ctx, conf, q)
+	if err != nil {
+		f.err = err
+		return
+	}
+	now := r.now()
+	if f.a, f.err = newAnswer(q, m, now); f.err == nil && r.version.Load() == version {
+		r.cache.put(key, f.a, now)
+	}
+}
+
+// known is the addresses that the hosts file has for a name.
+func (r *Resolver) known(name policy.Name, now time.Time) ([]netip.Addr, bool) {
+	_, h := r.settings(now)
+	addrs, ok := h[name]
+	return addrs, ok
+}
