@@ -56,10 +56,14 @@ func (c *call) refuse(d policy.Decision) {
 	}
 }
 
-// canonicalMetadata is the metadata service that the call meant, whichever way it wrote it.
+// canonicalMetadata is the metadata service that the call meant, whichever way it wrote it: the address it was about to be dialled at, or
+// went to, or what it showed.
 func (c *call) canonicalMetadata() string {
-	if c.dialed.to.IsValid() {
-		return c.dialed.to.Addr().String()
+	if to := c.dialed.to.Addr(); to.IsValid() {
+		return to.String()
+	}
+	if to := c.flow.to.Addr(); policy.Classify(to) == policy.ClassMetadata {
+		return to.String()
 	}
 	return c.host
 }

@@ -52,6 +52,7 @@ type dialer struct {
 	local    func(netip.Addr) bool
 	rules    func() policy.Rules
 	limits   Limits
+	connect  func(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (*net.TCPConn, error)
 }
 
 // judge classifies an address that is about to be dialled for host.
@@ -197,17 +198,28 @@ func (r *race) learn(f resolution) error {
 
 // attempt dials one literal, and judges what the kernel is about to be asked once more: nothing but the judged address is dialled.
 func (r *race) attempt(to netip.AddrPort) (*net.TCPConn, error) {
-	nd := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
-		actual, err := netip.ParseAddrPort(address)
-		if err != nil || actual != to {
+	return r.connect(r.ctx, to, func(actual netip.AddrPort) error {
+		if actual != to {
 			return &dialError{to: to, decision: policy.Decision{Reason: policy.ReasonDialFailed}}
 		}
 		if d := r.judge(actual, r.dest.host); !d.Allowed {
 			return &dialError{to: to, decision: d, refused: true}
 		}
 		return nil
+	})
+}
+
+// connectLiteral makes a TCP connection to a literal, from the machine's own network namespace. check is asked about the address
+// that the kernel is about to be given.
+func connectLiteral(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (*net.TCPConn, error) {
+	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		actual, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return check(actual)
 	}}
-	conn, err := nd.DialContext(r.ctx, "tcp", to.String())
+	conn, err := d.DialContext(ctx, "tcp", to.String())
 	if err != nil {
 		return nil, err
 	}

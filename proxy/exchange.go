@@ -89,7 +89,7 @@ func (f *flow) beforeServer(c *call, u *upstream, g greeting) {
 		return
 	}
 	c.name(g.shown)
-	if u.err != nil {
+	if u.wait(); u.err != nil {
 		c.dialFailed(u.err, g)
 		return
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/http"
@@ -37,7 +38,9 @@ type httpFlow struct {
 	transport *http.Transport
 	done      chan struct{} // closed when the server has let go of the connection
 	once      sync.Once
-	unserved  atomic.Bool  // a request was begun that no handler has seen: it couldn't be read
+	h2        bool         // the client speaks HTTP/2
+	served    atomic.Bool  // a handler has the request that is being answered
+	unread    atomic.Bool  // the server has answered a request that couldn't be read
 	out, in   atomic.Int64 // bytes carried on the upstream connections
 	read      atomic.Int64 // bytes read from the client
 	counted   atomic.Int64 // of these, what the counters have of requests that were refused
@@ -81,29 +84,28 @@ func newHTTPFront(w *Wire) (*http.Server, *handoff) {
 
 // serveHTTP hands a flow to the HTTP front and waits until its connection has ended. early may be nil.
 func (f *flow) serveHTTP(g greeting, early *upstream) {
-	h := &httpFlow{flow: f, early: early, done: make(chan struct{})}
+	h := &httpFlow{flow: f, early: early, done: make(chan struct{}), h2: bytes.HasPrefix(g.bytes, []byte("PRI "))}
 	h.transport = &http.Transport{
 		DialContext:            h.dial,
 		DisableCompression:     true,
 		MaxIdleConnsPerHost:    1,
 		ExpectContinueTimeout:  continueTime,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		Protocols:              upstreamProtocols(g.bytes),
+		Protocols:              upstreamProtocols(h.h2),
 	}
 	defer h.transport.CloseIdleConnections()
 	if !f.wire.plain.give(&frontConn{Conn: f.client, flow: h, first: g.bytes}) {
 		return
 	}
 	<-h.done
-	if h.unserved.Load() {
+	if h.unread.Load() {
 		h.refuseUnread()
 	}
 }
 
 // upstreamProtocols speaks upstream what the client speaks.
-func upstreamProtocols(first []byte) *http.Protocols {
+func upstreamProtocols(h2 bool) *http.Protocols {
 	p := new(http.Protocols)
-	h2 := len(first) >= 4 && string(first[:4]) == "PRI "
 	p.SetHTTP1(!h2)
 	p.SetUnencryptedHTTP2(h2)
 	return p
@@ -117,16 +119,23 @@ func (h *httpFlow) refuseUnread() {
 	c.close()
 }
 
-// state follows the server's view of the connection. StateActive comes before a request's handler, or before the answer to
-// one that can't be read.
+// state follows the server's view of the connection. Between StateIdle (or the beginning) and a handler the server writes nothing but
+// its own answer to a request that it can't read.
 func (h *httpFlow) state(s http.ConnState) {
 	switch s {
-	case http.StateActive:
-		h.unserved.Store(true)
+	case http.StateIdle:
+		h.served.Store(false)
 	case http.StateHijacked:
 		h.hijacked.Store(true) // over when its handler is
 	case http.StateClosed:
 		h.finish()
+	}
+}
+
+// wrote is told when the server writes to the client.
+func (h *httpFlow) wrote() {
+	if !h.h2 && !h.served.Load() {
+		h.unread.Store(true)
 	}
 }
 
@@ -135,7 +144,7 @@ func (h *httpFlow) finish() { h.once.Do(func() { close(h.done) }) }
 // serveRequest judges one request and carries or refuses it.
 func serveRequest(relay *httputil.ReverseProxy, rw http.ResponseWriter, r *http.Request) {
 	h := r.Context().Value(httpFlowKey{}).(*httpFlow)
-	h.unserved.Store(false)
+	h.served.Store(true)
 	shown, err := shownHost(r)
 	c := h.call(wirelog.HTTP, shown)
 	before := h.meter()
@@ -159,6 +168,8 @@ func serveRequest(relay *httputil.ReverseProxy, rw http.ResponseWriter, r *http.
 	}
 	if r.ProtoMajor == 2 {
 		r.Body, rw = countedBody{r.Body, c}, countedResponse{rw, c}
+	} else {
+		rw = upgradeWriter{rw}
 	}
 	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		if conn, ok := got.Conn.(*countedConn); ok {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"io"
 	"log"
 	"net"
@@ -62,6 +63,11 @@ func (c *frontConn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+func (c *frontConn) Write(p []byte) (int, error) {
+	c.flow.wrote()
+	return c.Conn.Write(p)
+}
+
 func (c *frontConn) CloseWrite() error { return halfClose(c.flow.client) }
 
 // countedConn is an upstream connection as the transport uses it.
@@ -117,6 +123,27 @@ func (r countedResponse) Write(p []byte) (int, error) {
 }
 
 func (r countedResponse) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// upgradeWriter gives a hijacked connection together with what the server has read of it already: a client may send on before it has
+// the answer to its upgrade, and those bytes are the new protocol's.
+type upgradeWriter struct{ http.ResponseWriter }
+
+func (w upgradeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w upgradeWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	first, err := buffered.Reader.Peek(buffered.Reader.Buffered())
+	if err != nil {
+		return nil, nil, err
+	}
+	front := c.(*frontConn)
+	front.first = append(first[:len(first):len(first)], front.first...)
+	front.flow.read.Add(-int64(len(first))) // counted once more when it is read again
+	return front, buffered, nil
+}
 
 // copyBuffers lends the relay's buffers to net/http.
 type copyBuffers struct{}

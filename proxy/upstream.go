@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -95,35 +94,36 @@ func (u *upstream) await() whoFirst {
 	}
 }
 
-// claim takes the upstream for the client's first bytes, unless the server spoke first; the server's own end or failure counts as
-// speaking. After clientFirst the upstream is dialled or has failed, and nothing else reads from it.
+// claim takes the upstream for the client's first bytes, unless the server spoke first; the server's own end counts as speaking.
 func (u *upstream) claim() whoFirst {
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	if u.first == serverFirst {
-		u.mu.Unlock()
 		return serverFirst
 	}
 	u.claims = true
 	if u.conn != nil {
 		u.conn.SetReadDeadline(longAgo)
 	}
-	u.mu.Unlock()
-	<-u.done
-	if u.conn != nil {
-		u.conn.SetReadDeadline(time.Time{})
-	}
-	u.flow.client.SetReadDeadline(time.Time{})
 	return clientFirst
 }
 
-// wait waits until the server's direction has been carried to its end.
-func (u *upstream) wait() { <-u.done }
+// wait waits until nothing here reads from the upstream any more: it was claimed, and is dialled or has failed; or the server's direction has
+// been carried to its end.
+func (u *upstream) wait() {
+	<-u.done
+	u.flow.client.SetReadDeadline(time.Time{})
+	if u.conn != nil {
+		u.conn.SetReadDeadline(time.Time{})
+	}
+}
 
 // take gives the dialled upstream away, or the error of dialling it, once: to the HTTP front's first request.
 func (u *upstream) take() (dialed, error) {
 	if u == nil {
 		return dialed{}, nil
 	}
+	u.wait()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	got, err := u.dialed, u.err

@@ -56,6 +56,8 @@ type Config struct {
 	Original func(*net.TCPConn) (netip.AddrPort, error)
 	// Local reports whether an address is this machine's; may be nil for the kernel's word (its routing table).
 	Local func(netip.Addr) bool
+	// Connect makes a connection to a literal, after asking check about it; may be nil for a TCP connection of this machine's.
+	Connect func(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (*net.TCPConn, error)
 	// MaxFlows bounds the open flows of each listener; over it flows are refused. May be 0 for DefaultMaxFlows.
 	MaxFlows int
 	// Limits are the wire's times; may be zero for DefaultLimits.
@@ -112,6 +114,9 @@ func New(c Config) (*Wire, error) {
 	if c.Local == nil {
 		c.Local = localAddress
 	}
+	if c.Connect == nil {
+		c.Connect = connectLiteral
+	}
 	if c.MaxFlows <= 0 {
 		c.MaxFlows = DefaultMaxFlows
 	}
@@ -119,7 +124,7 @@ func New(c Config) (*Wire, error) {
 		c.Limits = DefaultLimits
 	}
 	w := &Wire{Config: c}
-	w.dialer = dialer{resolver: c.Resolver, local: c.Local, rules: c.Rules, limits: c.Limits}
+	w.dialer = dialer{resolver: c.Resolver, local: c.Local, rules: c.Rules, limits: c.Limits, connect: c.Connect}
 	w.http, w.plain = newHTTPFront(w)
 	return w, nil
 }
