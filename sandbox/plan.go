@@ -1,0 +1,37 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"lnk/netns"
+	"lnk/policy"
+)
+
+// plan is all that the room's init is told.
+func (r *run) plan() netns.Plan {
+	hostname, _ := os.Hostname() // one that isn't known stands in no file
+	return netns.Plan{
+		Ports:      r.spec.Rules().Ports(),
+		ResolvConf: resolvConf(policy.NameServer.String()),
+		Hosts:      hostsFile(hostname),
+		Cover:      r.covered(),
+		Argv:       r.Argv,
+		Env:        Environment(r.Env, r.caller),
+		Dir:        r.dir,
+		User:       r.caller.identity(),
+	}
+}
+
+// covered are the folders that nothing inside sees: the settings, and the caller's usual settings where LNK_HOME names
+// others.
+func (r *run) covered() []string {
+	dirs := []string{r.home.Dir()}
+	if usual := filepath.Join(r.caller.Home, ".lnk"); r.caller.Home != "" && !slices.Contains(dirs, usual) {
+		if info, err := os.Stat(usual); err == nil && info.IsDir() {
+			dirs = append(dirs, usual)
+		}
+	}
+	return dirs
+}

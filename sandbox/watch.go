@@ -1,0 +1,37 @@
+package sandbox
+
+import (
+	"lnk/control"
+	"lnk/wirelog"
+)
+
+// newWatch makes the watch that pauses this sandbox, says so, and writes the line.
+func newWatch(s *service) (*control.Watch, error) {
+	r := s.run
+	return control.NewWatch(r.gate, control.WatchOptions{Paused: func(why string) {
+		_ = s.log.Write(wirelog.Record{
+			Verb: wirelog.Pause, Target: wirelog.NameTarget(string(r.name)), Outcome: wirelog.Refused, Reason: why, Always: true,
+		}) // the log itself says what it couldn't write
+		s.serving.Go(func() { r.tell(Paused{Name: r.name, Why: why}) }) // a slow terminal must not hold up the wire
+	}})
+}
+
+// callWatch tells the watch of the wire's refusals.
+type callWatch struct{ *control.Watch }
+
+// Refused tells of a refused call.
+func (w callWatch) Refused(host string) { w.Watch.Refused(host, 0) }
+
+// Metadata tells of a call to a metadata service.
+func (w callWatch) Metadata(canonical, shown string) {
+	if shown != "" && shown != canonical {
+		canonical += " (as " + shown + ")"
+	}
+	w.Watch.Metadata(canonical)
+}
+
+// lookupWatch tells the watch of the refusals of names.
+type lookupWatch struct{ *control.Watch }
+
+// Refused tells of a refused lookup, its types put together.
+func (w lookupWatch) Refused(name string) { w.Watch.RefusedLookup(name, 0) }
