@@ -11,6 +11,7 @@ import (
 // the methods below may be called in any order and more than once, and only the first outcome and the first end count.
 type call struct {
 	flow   *flow
+	where  *destination
 	shown  policy.Host // what the call shows; zero where it shows nothing
 	dialed dialed      // where it went, once it was allowed
 
@@ -25,18 +26,18 @@ type call struct {
 
 // name says what the call asks for: the host it shows, or else where its connection goes.
 func (c *call) name(shown policy.Host) {
-	host, f := shown.String(), c.flow
+	host, where := shown.String(), c.where
 	if shown.IsZero() {
-		host = f.label
+		host = where.label
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shown, c.host = shown, host
-	if f.machine {
-		c.verb, c.target = wirelog.Port, wirelog.PortTarget(f.to.Port())
+	if where.machine {
+		c.verb, c.target = wirelog.Port, wirelog.PortTarget(where.to.Port())
 		return
 	}
-	c.target = wirelog.HostPort(host, f.to.Port())
+	c.target = wirelog.HostPort(host, where.to.Port())
 }
 
 // allow writes the line of an allowed call.
@@ -62,7 +63,7 @@ func (c *call) canonicalMetadata() string {
 	if to := c.dialed.to.Addr(); to.IsValid() {
 		return to.String()
 	}
-	if to := c.flow.to.Addr(); policy.Classify(to) == policy.ClassMetadata {
+	if to := c.where.to.Addr(); policy.Classify(to) == policy.ClassMetadata {
 		return to.String()
 	}
 	return c.host

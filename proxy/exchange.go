@@ -18,7 +18,7 @@ func (w *Wire) handleRedirected(f *flow) {
 		f.refuseCall(f.call(f.verb(), policy.Host{}), policy.Decision{Reason: policy.ReasonOverLimit}, greeting{})
 		return
 	}
-	connection, to := f.judge(policy.Host{})
+	connection, to := f.wire.judge(&f.destination, policy.Host{})
 	if !connection.Name.IsZero() {
 		f.label = connection.Name.String()
 	}
@@ -36,8 +36,8 @@ func (w *Wire) handleRedirected(f *flow) {
 
 // handlePort takes a connection to the sandbox's localhost:port, which stands for this machine's port.
 func (w *Wire) handlePort(f *flow, port uint16) {
-	f.atPort(port)
-	d, to := f.judge(policy.Host{})
+	f.destination = machinePort(port)
+	d, to := f.wire.judge(&f.destination, policy.Host{})
 	if f.over {
 		d = policy.Decision{Reason: policy.ReasonOverLimit}
 	}
@@ -55,8 +55,8 @@ func (f *flow) verb() wirelog.Verb {
 		return wirelog.Port
 	case f.to.Port() == portHTTPS:
 		return wirelog.Connect
-	case !f.to.IsValid():
-		return wirelog.Unknown
+	case f.to.Port() == 0:
+		return wirelog.Unknown // nobody knows where it was going
 	}
 	return wirelog.TCP
 }
@@ -122,7 +122,7 @@ func (f *flow) judgeGreeting(g greeting) policy.Decision {
 	if g.protocol == malformed {
 		return policy.Decision{Reason: policy.ReasonMalformed}
 	}
-	d, _ := f.judge(g.shown)
+	d, _ := f.wire.judge(&f.destination, g.shown)
 	return d
 }
 
@@ -152,7 +152,7 @@ func (f *flow) byName(connection policy.Decision) {
 		f.refuseCall(c, connection, g)
 		return
 	}
-	d, to := f.judge(g.shown)
+	d, to := f.wire.judge(&f.destination, g.shown)
 	if !d.Allowed {
 		f.refuseCall(c, d, g)
 		return

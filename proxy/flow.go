@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"net"
-	"net/netip"
 	"sync"
 
 	"lnk/policy"
@@ -18,12 +17,7 @@ type flow struct {
 	cancel context.CancelFunc
 	over   bool // came when its listener's limit was reached
 
-	to      netip.AddrPort // the original destination
-	names   []policy.Name  // the names that address was given for, in this sandbox
-	refusal bool           // the address is a refusal address: it stands for its name and is never dialled
-	machine bool           // the way to this machine's own ports
-	barred  policy.Reason  // why nothing on this flow can be allowed, whatever it shows; empty where something can
-	label   string         // what the flow is called in the log where it shows no name
+	destination
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{} // upstream connections
@@ -39,32 +33,17 @@ func (w *Wire) newFlow(ctx context.Context, client *net.TCPConn) *flow {
 	return f
 }
 
-// destined fills in where the flow goes. Where that can't be read, or is the wire itself, the flow is barred.
+// destined fills in where the flow goes. Where that can't be read, or is the wire itself, it is barred.
 func (f *flow) destined() {
-	f.label = "unknown"
 	to, err := f.wire.Original(f.client)
 	if err != nil {
-		f.barred = policy.ReasonNoOriginal
+		f.destination = unreadable()
 		return
 	}
-	f.to = netip.AddrPortFrom(policy.Unwrap(to.Addr().WithZone("")), to.Port())
-	f.label = f.to.Addr().String()
-	f.machine = f.to.Addr() == policy.MachineAddr
-	f.refusal = policy.IsRefusalAddr(f.to.Addr())
-	if f.names = f.wire.Book.Names(f.to.Addr()); len(f.names) > 0 {
-		f.label = f.names[0].String()
+	f.destination = f.wire.redirected(to)
+	if own, ok := f.client.LocalAddr().(*net.TCPAddr); !ok || own.AddrPort() == to {
+		f.barred = policy.ReasonSelf
 	}
-	own, ok := f.client.LocalAddr().(*net.TCPAddr)
-	inRoom := policy.RefusalPrefix4.Contains(f.to.Addr()) && !f.refusal && !f.machine
-	if !ok || own.AddrPort() == to || inRoom {
-		f.barred = policy.ReasonSelf // the listener itself, or an address of the room that has no door
-	}
-}
-
-// atPort sets the flow's destination to a port of this machine.
-func (f *flow) atPort(port uint16) {
-	f.machine, f.to = true, netip.AddrPortFrom(policy.MachineAddr, port)
-	f.label = f.to.Addr().String()
 }
 
 // end cuts the flow from outside: both sides are reset, and its calls end with d's reason. Only the first counts.
@@ -134,9 +113,14 @@ func (f *flow) detach(c net.Conn) {
 	delete(f.conns, c)
 }
 
-// call opens a call on the flow. target is what it asks for, shown the host it shows (zero where it shows none).
+// call opens a call on the flow, to where the flow goes. shown is the host that it shows, zero where it shows none.
 func (f *flow) call(verb wirelog.Verb, shown policy.Host) *call {
-	c := &call{flow: f, verb: verb, shown: shown}
+	return f.callTo(&f.destination, verb, shown)
+}
+
+// callTo opens a call on the flow to a destination of its own.
+func (f *flow) callTo(where *destination, verb wirelog.Verb, shown policy.Host) *call {
+	c := &call{flow: f, where: where, verb: verb, shown: shown}
 	c.name(shown)
 	f.mu.Lock()
 	f.calls[c] = struct{}{}

@@ -1,9 +1,9 @@
 package proxy
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"time"
 
@@ -15,14 +15,16 @@ var errHelloRead = errors.New("the ClientHello was read")
 
 // readHello reads a ClientHello whole, however it is cut over segments and records, with crypto/tls behind a recorder, so that it can be
 // replayed as it came. What crypto/tls can't read is malformed. The hello is only read: an allowed call is never opened.
-func (f *flow) readHello(g greeting) greeting {
-	r := &recorder{conn: f.client, read: g.bytes}
+func (f *flow) readHello(g greeting) greeting { return readHello(f.ctx, f.client, g) }
+
+func readHello(ctx context.Context, client net.Conn, g greeting) greeting {
+	r := &recorder{conn: client, read: g.bytes}
 	var shown string
 	config := &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		shown = h.ServerName
 		return nil, errHelloRead
 	}}
-	err := tls.Server(r, config).HandshakeContext(f.ctx)
+	err := tls.Server(r, config).HandshakeContext(ctx)
 	g.bytes = r.read
 	if !errors.Is(err, errHelloRead) {
 		g.protocol = malformed
@@ -69,5 +71,3 @@ func (r *recorder) RemoteAddr() net.Addr             { return r.conn.RemoteAddr(
 func (r *recorder) SetDeadline(time.Time) error      { return nil }
 func (r *recorder) SetReadDeadline(time.Time) error  { return nil }
 func (r *recorder) SetWriteDeadline(time.Time) error { return nil }
-
-var _ io.Reader = (*recorder)(nil)

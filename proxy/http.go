@@ -158,7 +158,7 @@ func serveRequest(relay *httputil.ReverseProxy, rw http.ResponseWriter, r *http.
 			h.finish()
 		}
 	}()
-	d, to := h.judge(shown)
+	d, to := h.wire.judge(c.where, shown)
 	if err != nil && (d.Allowed || d.Reason.Counts()) {
 		d = policy.Decision{Reason: policy.ReasonMalformed}
 	}

@@ -6,50 +6,55 @@ import (
 	"lnk/policy"
 )
 
-// judge decides what is known of a call on this flow: shown is the host that it shows, zero where it shows none. Where the call is allowed,
-// dest says where it goes.
+// judge decides what is known of a call to d: shown is the host that it shows, zero where it shows none. Where the call is allowed, dest
+// says where it goes.
 //
 // The connection is allowed by its address, or by a name that the address was given for. What the call shows must be allowed as well.
 // It goes where the connection goes; only a bare literal that isn't itself allowed goes by the name shown, to that name's own address.
-func (f *flow) judge(shown policy.Host) (policy.Decision, dest) {
-	if d := f.wire.Gate.Check(); !d.Allowed {
-		return d, dest{}
+func (w *Wire) judge(d *destination, shown policy.Host) (policy.Decision, dest) {
+	if open := w.Gate.Check(); !open.Allowed {
+		return open, dest{}
 	}
-	if f.barred != "" {
-		return policy.Decision{Reason: f.barred}, dest{}
+	if d.barred != "" {
+		return policy.Decision{Reason: d.barred}, dest{}
 	}
-	rules := f.wire.Rules()
-	if f.machine {
-		return rules.Port(f.to.Port()), machineDest(f.to.Port())
+	rules := w.Rules()
+	if d.machine {
+		return rules.Port(d.to.Port()), d.onMachine()
 	}
-	connection := f.judgeConnection(rules)
+	connection := d.connection(rules)
 	if shown.IsZero() {
-		return connection, f.dest(connection)
+		return connection, d.dest(connection)
 	}
-	byName := rules.Shown(shown, f.to.Port())
+	byName := rules.Shown(shown, d.to.Port())
 	switch {
 	case !byName.Allowed:
 		return byName, dest{}
 	case connection.Allowed:
-		return connection, f.dest(connection)
-	case f.nameable(connection):
-		return byName, dest{host: shown, port: f.to.Port()}
+		return connection, d.dest(connection)
+	case d.nameable(connection):
+		return byName, dest{host: shown, port: d.to.Port()}
 	}
 	return connection, dest{}
 }
 
-// judgeConnection decides the connection itself, by its address and the names that this was given for.
-func (f *flow) judgeConnection(rules policy.Rules) policy.Decision {
-	if _, is := policy.Metadata(f.to.Addr()); is {
+// connection decides the connection itself: by its address and the names that this was given for, or by the name that was asked for.
+func (d *destination) connection(rules policy.Rules) policy.Decision {
+	if policy.Classify(d.to.Addr()) == policy.ClassMetadata {
 		return policy.Decision{Reason: policy.ReasonMetadata}
 	}
-	return rules.Connection(f.to, f.names)
+	if name, is := d.asked.Name(); is {
+		decision := rules.Shown(d.asked, d.to.Port())
+		decision.Name = name
+		return decision
+	}
+	return rules.Connection(d.to, d.names)
 }
 
-// dest is where an allowed connection goes: to its own address first; a refusal address has none.
-func (f *flow) dest(connection policy.Decision) dest {
-	to := dest{first: f.to.Addr(), host: policy.HostAt(f.to.Addr()), port: f.to.Port()}
-	if f.refusal {
+// dest is where an allowed connection goes: to its own address first; a refusal address and a name that was asked for have none.
+func (d *destination) dest(connection policy.Decision) dest {
+	to := dest{first: d.to.Addr(), host: policy.HostAt(d.to.Addr()), port: d.to.Port()}
+	if d.refusal {
 		to.first = netip.Addr{}
 	}
 	if !connection.Name.IsZero() {
@@ -58,15 +63,15 @@ func (f *flow) dest(connection policy.Decision) dest {
 	return to
 }
 
-// machineDest is this machine's port, wherever on its loopback the server listens.
-func machineDest(port uint16) dest {
-	return dest{port: port, fixed: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}
+// onMachine is this machine's port, wherever on its loopback the server listens.
+func (d *destination) onMachine() dest {
+	return dest{port: d.to.Port(), fixed: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}
 }
 
 // nameable reports whether a name that the call shows could still allow it: the connection goes to a literal that was given for no name,
 // and was refused for that alone.
-func (f *flow) nameable(connection policy.Decision) bool {
-	return len(f.names) == 0 && !f.refusal && connection.Reason == policy.ReasonAddressNotAllowed
+func (d *destination) nameable(connection policy.Decision) bool {
+	return len(d.names) == 0 && !d.refusal && d.asked.IsZero() && connection.Reason == policy.ReasonAddressNotAllowed
 }
 
 // judgeAgain judges an open call after the rules have changed, down to the address that it is connected to.
@@ -74,7 +79,7 @@ func (c *call) judgeAgain() policy.Decision {
 	c.mu.Lock()
 	shown, dialed := c.shown, c.dialed
 	c.mu.Unlock()
-	d, to := c.flow.judge(shown)
+	d, to := c.flow.wire.judge(c.where, shown)
 	if d.Allowed && dialed.to.IsValid() {
 		return c.flow.wire.dialer.judge(dialed.to, to.host)
 	}

@@ -38,7 +38,7 @@ func allowedBy(c *call, r policy.Reason) string {
 	case policy.ReasonNotAllowed, policy.ReasonNameNotAllowed, policy.ReasonAddressNotAllowed, policy.ReasonShownNotAllowed, policy.ReasonPrivate:
 		return fmt.Sprintf("To allow it: lnk sandbox run -a %s …", c.target)
 	case policy.ReasonPortNotAllowed:
-		return fmt.Sprintf("To allow it: lnk sandbox run -p %d …", c.flow.to.Port())
+		return fmt.Sprintf("To allow it: lnk sandbox run -p %d …", c.where.to.Port())
 	case policy.ReasonStopped:
 		return "To let calls through again: lnk sandbox stop --off"
 	case policy.ReasonPaused:
