@@ -79,16 +79,16 @@ func (d *DNS) Asked(name string) []Query {
 // Add adds records, in zone-file form, for this test. They take the place of the zone's for the same name.
 func (d *DNS) Add(t testing.TB, records ...string) {
 	t.Helper()
-	for _, text := range records {
-		rr, err := dns.NewRR(text)
-		if err != nil {
-			t.Fatalf("DNS record %q: %v", text, err)
-		}
-		d.mu.Lock()
-		key := strings.ToLower(rr.Header().Name)
-		d.extra[key] = append(d.extra[key], rr)
-		d.mu.Unlock()
+	if err := d.Set(records...); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// Set is Add outside a test.
+func (d *DNS) Set(records ...string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return into(d.extra, records)
 }
 
 // Script makes f answer all questions about a name, for this test.
@@ -233,14 +233,16 @@ func from(a net.Addr) netip.AddrPort {
 }
 
 // always adds what is in the zone for every test.
-func (d *DNS) always(records ...string) error {
+func (d *DNS) always(records ...string) error { return into(d.zone, records) }
+
+func into(zone map[string][]dns.RR, records []string) error {
 	for _, text := range records {
 		rr, err := dns.NewRR(text)
 		if err != nil {
 			return fmt.Errorf("DNS record %q: %w", text, err)
 		}
 		key := strings.ToLower(rr.Header().Name)
-		d.zone[key] = append(d.zone[key], rr)
+		zone[key] = append(zone[key], rr)
 	}
 	return nil
 }
