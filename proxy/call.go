@@ -24,20 +24,17 @@ type call struct {
 	out, in int64 // bytes delivered, for the ended line
 }
 
-// name says what the call asks for: the host it shows, or else where its connection goes.
+// name says what the call asks for: the host it shows, or else where it goes.
 func (c *call) name(shown policy.Host) {
-	host, where := shown.String(), c.where
-	if shown.IsZero() {
-		host = where.label
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.shown, c.host = shown, host
-	if where.machine {
-		c.verb, c.target = wirelog.Port, wirelog.PortTarget(where.to.Port())
-		return
+	c.shown, c.host, c.target = shown, c.where.label, c.where.target()
+	if c.where.machine {
+		c.verb = wirelog.Port
+	} else if !shown.IsZero() {
+		c.host = shown.String()
+		c.target = wirelog.HostPort(c.host, c.where.to.Port())
 	}
-	c.target = wirelog.HostPort(host, where.to.Port())
 }
 
 // allow writes the line of an allowed call.

@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"lnk/policy"
-	"lnk/wirelog"
 )
-
-// portHTTPS is the port whose calls are of the verb connect (RFC 9110, section 4.2.2).
-const portHTTPS = 443
 
 // handleRedirected takes a connection that left the sandbox through its life.
 func (w *Wire) handleRedirected(f *flow) {
 	f.destined()
 	if f.over {
 		f.refuseCall(f.call(f.verb(), policy.Host{}), policy.Decision{Reason: policy.ReasonOverLimit}, greeting{})
+		return
+	}
+	if f.explicit {
+		f.serveExplicit()
 		return
 	}
 	connection, to := f.wire.judge(&f.destination, policy.Host{})
@@ -48,24 +48,15 @@ func (w *Wire) handlePort(f *flow, port uint16) {
 	f.carry(f.call(f.verb(), policy.Host{}), to, greeting{})
 }
 
-// verb is the verb of a call on this flow that isn't an HTTP request.
-func (f *flow) verb() wirelog.Verb {
-	switch {
-	case f.machine:
-		return wirelog.Port
-	case f.to.Port() == portHTTPS:
-		return wirelog.Connect
-	case f.to.Port() == 0:
-		return wirelog.Unknown // nobody knows where it was going
-	}
-	return wirelog.TCP
-}
-
 // exchange carries a connection that is itself allowed. Its upstream is dialled at once; the client's first bytes are judged whenever
 // they come, before or after the server's.
 func (f *flow) exchange(to dest) {
 	c := f.call(f.verb(), policy.Host{})
-	u := f.dialEarly(c, to)
+	f.converse(c, f.dialEarly(c, to))
+}
+
+// converse listens to both sides of an allowed connection, and goes on by who speaks first.
+func (f *flow) converse(c *call, u *upstream) {
 	g := f.sniff(0, f.wire.Limits.Hello)
 	if u.claim() == serverFirst {
 		f.afterServer(c, u, g)

@@ -18,6 +18,7 @@ type flow struct {
 	over   bool // came when its listener's limit was reached
 
 	destination
+	pre []byte // client bytes that were read already: behind a CONNECT, say
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{} // upstream connections

@@ -145,8 +145,12 @@ func (h *httpFlow) finish() { h.once.Do(func() { close(h.done) }) }
 func serveRequest(relay *httputil.ReverseProxy, rw http.ResponseWriter, r *http.Request) {
 	h := r.Context().Value(httpFlowKey{}).(*httpFlow)
 	h.served.Store(true)
-	shown, err := shownHost(r)
-	c := h.call(wirelog.HTTP, shown)
+	where, shown, err := h.wanted(r)
+	if h.explicit && err == nil && r.Method == http.MethodConnect {
+		h.serveTunnel(rw, r, *where)
+		return
+	}
+	c := h.callTo(where, wirelog.HTTP, shown)
 	before := h.meter()
 	defer func() {
 		if r.ProtoMajor == 1 {
@@ -200,16 +204,22 @@ func (h *httpFlow) meter() (m struct{ out, in int64 }) {
 	return m
 }
 
-// shownHost is the host that a request names: its Host, or that of an absolute target or an :authority, which net/http has put there.
-func shownHost(r *http.Request) (policy.Host, error) {
+// wanted is where a request goes and the host that it shows: its Host, or that of an absolute target or an :authority, which net/http has
+// put there. On the explicit proxy that host is where it goes.
+func (h *httpFlow) wanted(r *http.Request) (*destination, policy.Host, error) {
+	if h.explicit {
+		where, err := h.wire.explicitTarget(r)
+		if err != nil {
+			return &h.destination, policy.Host{}, err
+		}
+		return &where, policy.Host{}, nil
+	}
 	if r.Host == "" {
-		return policy.Host{}, nil
+		return &h.destination, policy.Host{}, nil
 	}
 	host, _, err := policy.ParseHostPort(r.Host, portHTTP)
-	return host, err
+	return &h.destination, host, err
 }
-
-const portHTTP = 80
 
 // rewrite makes the request that goes upstream: the client's, with its target as it stood. The URL's host only names the upstream to the
 // transport; what the server sees as Host is the client's.

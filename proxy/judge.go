@@ -45,7 +45,9 @@ func (d *destination) connection(rules policy.Rules) policy.Decision {
 	}
 	if name, is := d.asked.Name(); is {
 		decision := rules.Shown(d.asked, d.to.Port())
-		decision.Name = name
+		if decision.Name = name; decision.Reason == policy.ReasonShownNotAllowed {
+			decision.Reason = policy.ReasonNameNotAllowed // it is where the call goes, too
+		}
 		return decision
 	}
 	return rules.Connection(d.to, d.names)

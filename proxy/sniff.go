@@ -46,16 +46,12 @@ func (f *flow) sniff(first, total time.Duration) greeting {
 	if first > 0 {
 		f.client.SetReadDeadline(time.Now().Add(first))
 	}
-	g := greeting{}
-	for {
-		had := len(g.bytes)
-		more, err := readReady(f.client)
-		g.bytes = append(g.bytes, more...)
-		if had == 0 && len(more) > 0 {
+	g := greeting{bytes: f.pre}
+	f.pre = nil
+	for begun := false; ; {
+		if !begun && len(g.bytes) > 0 {
+			begun = true
 			f.client.SetReadDeadline(time.Now().Add(total))
-		}
-		if err != nil {
-			return g.ended(err)
 		}
 		switch g.protocol = classify(g.bytes); {
 		case g.protocol == tlsHello:
@@ -65,6 +61,11 @@ func (f *flow) sniff(first, total time.Duration) greeting {
 		case len(g.bytes) >= maxGreeting:
 			g.protocol = malformed
 			return g
+		}
+		more, err := readReady(f.client)
+		g.bytes = append(g.bytes, more...)
+		if err != nil {
+			return g.ended(err)
 		}
 	}
 }

@@ -43,7 +43,17 @@ func (f *flow) dialEarly(c *call, to dest) *upstream {
 	return u
 }
 
-// run reaches the upstream and waits for its first bytes, unless the client's come first.
+// dialedAlready is an upstream that was reached before, from here on as if it had been dialled early.
+func (f *flow) dialedAlready(c *call, got dialed) *upstream {
+	u := &upstream{flow: f, call: c, done: make(chan struct{}), dialed: got}
+	go func() {
+		defer close(u.done)
+		u.listen()
+	}()
+	return u
+}
+
+// run reaches the upstream and listens to it.
 func (u *upstream) run(to dest) {
 	got, err := u.flow.reach(to)
 	u.mu.Lock()
@@ -55,7 +65,14 @@ func (u *upstream) run(to dest) {
 		u.flow.client.SetReadDeadline(time.Now().Add(u.flow.wire.Limits.Words))
 		return
 	}
-	if claimed || u.await() == clientFirst {
+	if !claimed {
+		u.listen()
+	}
+}
+
+// listen waits for the server's first bytes, unless the client's come first, and carries the server's direction.
+func (u *upstream) listen() {
+	if u.await() == clientFirst {
 		return
 	}
 	u.call.reached(u.dialed)
@@ -140,15 +157,20 @@ func (c *call) reached(up dialed) {
 
 // dialFailed ends a call whose upstream can't be reached, or may not be.
 func (c *call) dialFailed(err error, g greeting) {
+	c.notReached(err, g)
+	reset(c.flow.client)
+}
+
+// notReached writes the line of such a call.
+func (c *call) notReached(err error, g greeting) {
 	e := failed(c.dialed.to, err)
 	c.reached(dialed{to: e.to})
 	if e.refused {
-		c.flow.refuseCall(c, e.decision, g)
-		return
+		c.refuse(e.decision)
+	} else {
+		c.fail(e.decision.Reason)
 	}
-	c.fail(e.decision.Reason)
 	c.flow.wire.Counter.Add(int64(len(g.bytes)), 0)
-	reset(c.flow.client)
 }
 
 // abandon forgets a call that turned out to be several, unless it has its line already: then it ends here.
