@@ -34,7 +34,7 @@ type Gate struct {
 	nudged                      chan struct{} // Hold wakes Watch
 
 	// What the looks before this one saw; whoever has the turn may use them.
-	ids     folders
+	seen    folders
 	inForce State // the last state that was open, stopped or paused
 	lost    State // what was in force in folders that were replaced; zero: nothing
 	stopped remembered
@@ -142,13 +142,19 @@ func (g *Gate) glance() (State, bool) {
 	if stopErr != nil && pauseErr != nil {
 		stop, stopErr = g.disk.mark(g.stoppedPath)
 	}
-	ids, idsErr := g.disk.folders(g.sandboxFolder, g.pausedFolder)
-	if idsErr == nil && ids != g.ids {
-		g.lose(ids)
-		return State{}, false
-	}
-	if idsErr == nil && g.carryOver(stopErr, pauseErr) {
-		held = g.held.Load()
+	seen, seenErr := g.disk.folders(g.sandboxFolder, g.pausedFolder, g.seen)
+	if seenErr == nil {
+		same := seen.same(g.seen)
+		if !same {
+			g.lose(seen)
+		}
+		g.seen = seen
+		if !same {
+			return State{}, false
+		}
+		if g.carryOver(stopErr, pauseErr) {
+			held = g.held.Load()
+		}
 	}
 	switch {
 	case stopErr == nil:
@@ -161,22 +167,20 @@ func (g *Gate) glance() (State, bool) {
 		return held.state(), true
 	case pauseErr != unix.ENOENT:
 		return unreadable(fmt.Errorf("looking for a pause: %w", pauseErr)), true
-	case idsErr != nil:
-		return unreadable(idsErr), true
+	case seenErr != nil:
+		return unreadable(seenErr), true
 	}
 	return State{Cause: CauseOpen}, true
 }
 
-// lose notes that the folders are others now, and which mark was in force in those that aren't there any more.
+// lose notes which mark was in force in folders that aren't there any more.
 func (g *Gate) lose(now folders) {
-	first := g.ids == (folders{})
 	switch {
-	case first:
-	case g.inForce.Cause == CausePaused && now.paused != g.ids.paused,
-		g.inForce.Cause == CauseStopped && now.sandbox != g.ids.sandbox:
+	case g.seen == folders{}: // this is the first look
+	case g.inForce.Cause == CausePaused && now.paused.identity != g.seen.paused.identity,
+		g.inForce.Cause == CauseStopped && now.sandbox.identity != g.seen.sandbox.identity:
 		g.lost = g.inForce
 	}
-	g.ids = now
 }
 
 // carryOver holds what was lost with its folder and isn't in the new one: nobody took that mark away. A stop is held as

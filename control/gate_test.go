@@ -172,11 +172,11 @@ func failing(p presence, at string, err error) presence {
 			}
 			return p.mark(path)
 		},
-		folder: func(path string) (identity, error) {
+		folder: func(path string, before view) (view, error) {
 			if path == at {
-				return identity{}, err
+				return view{}, err
 			}
-			return p.folder(path)
+			return p.folder(path, before)
 		},
 	}
 }
@@ -186,7 +186,7 @@ func between(p presence, do func(n int)) presence {
 	n := 0
 	return presence{
 		mark:   func(path string) (trace, error) { n++; do(n); return p.mark(path) },
-		folder: func(path string) (identity, error) { n++; do(n); return p.folder(path) },
+		folder: func(path string, before view) (view, error) { n++; do(n); return p.folder(path, before) },
 	}
 }
 
@@ -238,10 +238,11 @@ func TestAFolderReplacedDuringALookHidesNoMark(t *testing.T) {
 
 func TestFoldersThatNeverStandStillShutTheGate(t *testing.T) {
 	g := newGate(t, newHome(t))
-	g.disk.folder = func() func(string) (identity, error) {
-		n := uint64(0)
-		return func(string) (identity, error) { n++; return identity{inode: n}, nil }
-	}()
+	n := uint64(0)
+	g.disk.folder = func(string, view) (view, error) {
+		n++
+		return view{identity: identity{inode: n}}, nil
+	}
 	s := g.Look()
 	wantCause(t, s, CauseUnreadable)
 	wantWhy(t, s, "change during each look")

@@ -29,7 +29,8 @@ func parseNote(text string) note {
 	var n note
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		key, value, _ := strings.Cut(line, ": ")
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
 		switch key {
 		case "why":
 			n.why = clean(value)

@@ -57,7 +57,7 @@ func Stopped(home settings.Home) State {
 	if err != unix.ENOENT {
 		return unreadable(fmt.Errorf("looking for a stop: %w", err))
 	}
-	if _, err := onDisk.folder(filepath.Dir(path)); err != nil {
+	if _, err := onDisk.folder(filepath.Dir(path), view{}); err != nil {
 		return unreadable(fmt.Errorf("looking at the settings' folder sandbox: %w", err))
 	}
 	return State{Cause: CauseOpen}
