@@ -122,6 +122,7 @@ func (f *flow) judgeGreeting(g greeting) policy.Decision {
 func (f *flow) refuseShown(c *call, d policy.Decision, g greeting) {
 	if c.allowed() {
 		c = f.call(f.verb(), g.shown)
+		c.late = true
 	} else {
 		c.name(g.shown)
 	}

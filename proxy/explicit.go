@@ -52,7 +52,7 @@ func (h *httpFlow) serveTunnel(rw http.ResponseWriter, r *http.Request, where de
 	d, to := h.wire.judge(&where, policy.Host{})
 	if !d.Allowed {
 		c := h.callTo(&where, where.verb(), policy.Host{})
-		h.refuseRequest(rw, r, c, d)
+		h.refuseRequest(rw, c, d)
 		c.close()
 		return
 	}

@@ -20,10 +20,11 @@ type flow struct {
 	destination
 	pre []byte // client bytes that were read already: behind a CONNECT, say
 
-	mu    sync.Mutex
-	conns map[net.Conn]struct{} // upstream connections
-	calls map[*call]struct{}    // calls without an end yet
-	cut   *policy.Decision      // why the flow was ended from outside, if it was
+	mu      sync.Mutex
+	conns   map[net.Conn]struct{} // upstream connections
+	calls   map[*call]struct{}    // calls without an end yet
+	cut     *policy.Decision      // why the flow was ended, if it was
+	refused bool                  // nothing may be dialled for it any more
 }
 
 // newFlow registers a connection before anything is checked.
@@ -99,7 +100,7 @@ func (f *flow) close() {
 func (f *flow) attach(c net.Conn) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.cut != nil || f.ctx.Err() != nil {
+	if f.cut != nil || f.refused || f.ctx.Err() != nil {
 		reset(c)
 		return false
 	}

@@ -58,7 +58,7 @@ type httpCall struct {
 }
 
 // newHTTPFront makes the server of all HTTP flows of a wire, and the listener that hands them to it.
-func newHTTPFront(w *Wire) (*http.Server, *handoff) {
+func newHTTPFront() (*http.Server, *handoff) {
 	relay := &httputil.ReverseProxy{
 		Rewrite:      rewrite,
 		Transport:    perFlow{},
@@ -167,7 +167,7 @@ func serveRequest(relay *httputil.ReverseProxy, rw http.ResponseWriter, r *http.
 		d = policy.Decision{Reason: policy.ReasonMalformed}
 	}
 	if !d.Allowed {
-		h.refuseRequest(rw, r, c, d)
+		h.refuseRequest(rw, c, d)
 		return
 	}
 	if r.ProtoMajor == 2 {
@@ -186,10 +186,10 @@ func serveRequest(relay *httputil.ReverseProxy, rw http.ResponseWriter, r *http.
 }
 
 // refuseRequest refuses one request, in words.
-func (h *httpFlow) refuseRequest(rw http.ResponseWriter, r *http.Request, c *call, d policy.Decision) {
+func (h *httpFlow) refuseRequest(rw http.ResponseWriter, c *call, d policy.Decision) {
 	c.refuse(d)
 	h.countRefused()
-	writeRefusal(rw, r, c, d)
+	writeRefusal(rw, c, d)
 }
 
 // countRefused counts what the client has sent since the last refusal; it never went upstream.

@@ -70,8 +70,11 @@ func newLab(t *testing.T, endpoints ...string) *lab {
 	limits.FirstByte = 100 * time.Millisecond
 	limits.Quiet = 50 * time.Millisecond
 	limits.Dial = 5 * time.Second
-	var err error
-	l.wire, err = New(Config{
+	authority, err := NewAuthority("lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.wire, err = New(Config{Authority: authority,
 		Rules: func() policy.Rules { l.mu.Lock(); defer l.mu.Unlock(); return l.rules },
 		Gate:  l, Book: l, Resolver: l, Log: l, Counter: l, Watch: l,
 		Original: l.original, Local: func(netip.Addr) bool { return false }, Connect: l.connect, Limits: limits,
@@ -81,13 +84,14 @@ func newLab(t *testing.T, endpoints ...string) *lab {
 	}
 	l.listener = listen(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- l.wire.Serve(ctx, Listeners{Redirected: []*net.TCPListener{l.listener}}) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		l.wire.Serve(ctx, Listeners{Redirected: []*net.TCPListener{l.listener}})
+	}()
 	l.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("serving: %v", err)
-		}
+		<-served
 		l.checkLog()
 	})
 	t.Cleanup(l.stop)

@@ -17,11 +17,26 @@ func (f *flow) refuse(d policy.Decision) {
 	f.refuseCall(f.call(f.verb(), shown), d, g)
 }
 
-// refuseCall writes a refused call's line, counts what it sent, and ends the flow.
+// refuseCall writes a refused call's line, counts what it sent, and ends the flow: a TLS client hears why, where the sandbox has an authority;
+// any other is reset.
 func (f *flow) refuseCall(c *call, d policy.Decision, g greeting) {
 	c.refuse(d)
 	f.wire.Counter.Add(int64(len(g.bytes)), 0)
+	if g.protocol == tlsHello && f.wire.refusals != nil && !c.late {
+		f.dropUpstream()
+		f.answerTLS(c, d, g)
+	}
 	f.end(d)
+}
+
+// dropUpstream ends what was dialled for a flow that was refused since, and lets nothing be dialled for it any more.
+func (f *flow) dropUpstream() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refused = true
+	for c := range f.conns {
+		reset(c)
+	}
 }
 
 // cutOff ends the flow because its client is gone.

@@ -52,6 +52,8 @@ type Config struct {
 	Counter  Counter
 	Watch    Watch
 
+	// Authority signs the answers to refused TLS calls; may be nil: they are reset.
+	Authority *Authority
 	// Original reads a connection's destination before the redirect; may be nil for the kernel's (SO_ORIGINAL_DST).
 	Original func(*net.TCPConn) (netip.AddrPort, error)
 	// Local reports whether an address is this machine's; may be nil for the kernel's word (its routing table).
@@ -96,11 +98,13 @@ var DefaultLimits = Limits{
 // Wire judges and carries the calls of one sandbox.
 type Wire struct {
 	Config
-	flows  registry
-	http   *http.Server
-	plain  *handoff
-	pipes  pipePool
-	dialer dialer
+	flows    registry
+	dialer   dialer
+	pipes    pipePool
+	http     *http.Server // serves flows that speak HTTP, handed over by plain
+	plain    *handoff
+	refusals *http.Server // answers refused TLS calls, handed over by secure; nil without an authority
+	secure   *handoff
 }
 
 // New makes a wire; it listens to nothing yet.
@@ -125,7 +129,10 @@ func New(c Config) (*Wire, error) {
 	}
 	w := &Wire{Config: c}
 	w.dialer = dialer{resolver: c.Resolver, local: c.Local, rules: c.Rules, limits: c.Limits, connect: c.Connect}
-	w.http, w.plain = newHTTPFront(w)
+	w.http, w.plain = newHTTPFront()
+	if c.Authority != nil {
+		w.refusals, w.secure = newRefusalFront(c.Authority)
+	}
 	return w, nil
 }
 
@@ -137,7 +144,7 @@ type Listeners struct {
 
 // Serve accepts on every listener until ctx ends, then ends what is open and returns when every flow is gone and logged.
 // The listeners are closed.
-func (w *Wire) Serve(ctx context.Context, doors Listeners) error {
+func (w *Wire) Serve(ctx context.Context, doors Listeners) {
 	var loops sync.WaitGroup
 	serve := func(l *net.TCPListener, handle func(*flow)) {
 		loops.Go(func() { w.accept(ctx, l, handle) })
@@ -150,19 +157,21 @@ func (w *Wire) Serve(ctx context.Context, doors Listeners) error {
 			serve(l, func(f *flow) { w.handlePort(f, port) })
 		}
 	}
-	front := make(chan error, 1)
-	go func() { front <- w.http.Serve(w.plain) }()
+	var fronts sync.WaitGroup
+	fronts.Go(func() { w.http.Serve(w.plain) })
+	if w.refusals != nil {
+		fronts.Go(func() { w.refusals.Serve(w.secure) })
+	}
 	<-ctx.Done()
 	w.flows.endAll(policy.Decision{Reason: policy.ReasonProgramEnded})
 	loops.Wait()
 	w.flows.wait()
-	w.plain.Close()
 	w.http.Close()
-	w.pipes.close()
-	if err := <-front; !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-		return err
+	if w.refusals != nil {
+		w.refusals.Close()
 	}
-	return nil
+	fronts.Wait()
+	w.pipes.close()
 }
 
 // End ends every open flow, and with it every open call, for the reason of d: the gate has closed.

@@ -10,13 +10,12 @@ import (
 )
 
 // writeRefusal answers a refused request in words: what was refused, why, and the command that allows it.
-func writeRefusal(rw http.ResponseWriter, r *http.Request, c *call, d policy.Decision) {
+func writeRefusal(rw http.ResponseWriter, c *call, d policy.Decision) {
 	status := http.StatusForbidden
 	if d.Reason == policy.ReasonMalformed {
 		status = http.StatusBadRequest
 	}
 	writeWords(rw, status, refusalWords(c, d))
-	_ = r
 }
 
 // refusalWords are the text of a refusal. They hold nothing of the request but its target, which was cleaned for the log.
@@ -55,7 +54,7 @@ func upstreamFailed(rw http.ResponseWriter, r *http.Request, err error) {
 	case dialling && e.refused:
 		x.reached(dialed{to: e.to})
 		x.refuse(e.decision)
-		writeRefusal(rw, r, x.call, e.decision)
+		writeRefusal(rw, x.call, e.decision)
 	case dialling:
 		x.fail(e.decision.Reason)
 		writeWords(rw, http.StatusBadGateway, fmt.Sprintf("lnk: %s: %s\n", x.target, e.decision.Reason))
