@@ -223,8 +223,8 @@ func guesses(s string) []string {
 		list = append(list, "*."+below)
 	}
 	host, port, err := splitPort(t)
-	if err != nil { // more than one colon and no bracket
-		return append(list, "["+t+"]")
+	if err != nil { // an IPv6 address with its brackets missing or elsewhere
+		return append(list, "["+strings.NewReplacer("[", "", "]", "").Replace(t)+"]")
 	}
 	return append(list, guessNumber(host, strings.TrimPrefix(t, host), port)...)
 }
