@@ -1,46 +1,163 @@
 package netns
 
 import (
-	"context"
 	"errors"
-	"net"
-	"net/netip"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-var errUnwritten = errors.New("not written yet")
-
-// Init takes over if this process is a room's init, and then never returns. It is the first line of main.
-func Init() {}
-
 // Launch is the launcher's end of a room.
-type Launch struct{}
+type Launch struct {
+	ch     *channel
+	pid    int // init's
+	pidfd  int
+	userNS bool
+	stdio  [3]bool
+	extra  int
 
-// Start clones init in its new namespaces and waits for its hello. An error that is a *RightError names what this
-// machine lacks.
-func Start(o Options) (*Launch, error) { return nil, errUnwritten }
+	plan     *Plan // what Go is to start; set by Build
+	running  bool
+	terminal terminal
 
-// Become makes the launcher, all its threads, that user for good, without any capability. It does nothing where the
-// launcher is that user.
-func (l *Launch) Become(id Identity) error { return errUnwritten }
+	answers chan message  // of the handshake
+	gone    chan struct{} // closed when init is reaped
+	wait    unix.WaitStatus
+	unread  chan struct{} // closed when the reader is done
 
-// Build makes the room. After an error there is none, and the launch is closed.
-func (l *Launch) Build(p Plan) (*Room, error) { return nil, errUnwritten }
+	mu     sync.Mutex
+	ended  *Status
+	dials  map[uint64]chan dialed
+	lastID uint64
+}
 
-// Go starts the program and returns once it runs. An error that is an *ExecError says that it couldn't be executed.
-func (l *Launch) Go() error { return errUnwritten }
+func newLaunch(ch *channel, o Options) *Launch {
+	return &Launch{
+		ch: ch, pidfd: -1, userNS: o.Rootless || os.Geteuid() != 0,
+		stdio: [3]bool{o.Stdin != nil, o.Stdout != nil, o.Stderr != nil}, extra: len(o.Extra),
+		answers: make(chan message, 1), gone: make(chan struct{}), unread: make(chan struct{}),
+		dials: map[uint64]chan dialed{},
+	}
+}
 
-// Dial makes a TCP connection inside the room, to a literal address. Its errors are *net.OpError with the errno.
-func (l *Launch) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-	return nil, errUnwritten
+// PID is init's pid, as the machine sees it.
+func (l *Launch) PID() int { return l.pid }
+
+// reap waits for init, on the thread that cloned it.
+func (l *Launch) reap() {
+	for {
+		if _, err := unix.Wait4(l.pid, &l.wait, 0, nil); err != unix.EINTR {
+			break
+		}
+	}
+	close(l.gone)
+}
+
+// read takes in init's messages until its end of the socket closes.
+func (l *Launch) read() {
+	defer close(l.unread)
+	defer l.endDials()
+	for {
+		m, err := l.ch.receive()
+		if err != nil {
+			return
+		}
+		switch m.kind {
+		case kindDialed:
+			l.dialed(m)
+		case kindEnded:
+			var body endedBody
+			if m.into(&body) == nil {
+				l.mu.Lock()
+				l.ended = &Status{body.Code, body.Signal}
+				l.mu.Unlock()
+			}
+		default:
+			select {
+			case l.answers <- m:
+			case <-l.gone:
+				m.discard()
+			}
+		}
+	}
+}
+
+// answer waits for a message of one of the kinds. Anything else is an error: init's own, or that it is gone.
+func (l *Launch) answer(want ...kind) (message, error) {
+	select {
+	case m := <-l.answers:
+		return l.expect(m, want)
+	case <-l.unread:
+	}
+	select { // what came before the end
+	case m := <-l.answers:
+		return l.expect(m, want)
+	default:
+	}
+	<-l.gone
+	return message{}, fmt.Errorf("waiting for the room's init to say %q: it ended (%s)", want[0], describe(l.wait))
+}
+
+func (l *Launch) expect(m message, want []kind) (message, error) {
+	if slices.Contains(want, m.kind) {
+		return m, nil
+	}
+	if m.kind != kindFailed {
+		m.discard()
+		return message{}, fmt.Errorf("waiting for the room's init to say %q: it said %q", want[0], m.kind)
+	}
+	var f failure
+	if err := m.into(&f); err != nil {
+		return message{}, err
+	}
+	return message{}, diagnose(f.err(), l.userNS)
+}
+
+// Close ends everything in the room and waits until it has. It may be called at any time and more than once. The kernel
+// kills all that is in a pid namespace when its init ends.
+func (l *Launch) Close() error {
+	l.ch.close() // init ends when its socket does, whatever it is at
+	if l.pidfd >= 0 {
+		// It may be stopped. Not allowed while init is still root and the launcher no longer: then the socket has to do.
+		unix.PidfdSendSignal(l.pidfd, unix.SIGKILL, nil, 0)
+	}
+	<-l.gone
+	<-l.unread
+	l.terminal.giveBack()
+	return nil
+}
+
+// Wait returns how the program ended, once nothing of the room is left.
+func (l *Launch) Wait() (Status, error) {
+	<-l.gone
+	<-l.unread
+	l.terminal.giveBack()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended == nil {
+		return Status{}, fmt.Errorf("waiting for the program: the room's init ended first (%s)", describe(l.wait))
+	}
+	return *l.ended, nil
 }
 
 // Signal sends the program a signal.
-func (l *Launch) Signal(sig unix.Signal) error { return errUnwritten }
-
-// PID is init's pid, as the machine sees it.
-func (l *Launch) PID() int { return 0 }
+func (l *Launch) Signal(sig unix.Signal) error {
+	select {
+	case <-l.unread:
+		return os.ErrProcessDone
+	default:
+	}
+	if err := l.ch.send(kindSignal, signalBody{sig}); err != nil {
+		if errors.Is(err, unix.EPIPE) || errors.Is(err, os.ErrClosed) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
+	return nil
+}
 
 // Status is how the program ended: with an exit status or, where Signal isn't 0, by a signal.
 type Status struct {
@@ -48,8 +165,9 @@ type Status struct {
 	Signal unix.Signal
 }
 
-// Wait returns how the program ended, once nothing of the room is left.
-func (l *Launch) Wait() (Status, error) { return Status{}, errUnwritten }
-
-// Close ends everything in the room and waits until it has. It may be called at any time and more than once.
-func (l *Launch) Close() error { return errUnwritten }
+func describe(s unix.WaitStatus) string {
+	if s.Signaled() {
+		return "signal: " + s.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", s.ExitStatus())
+}

@@ -1,0 +1,179 @@
+package netns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// The argv[0] of a room's init: while it builds the room, and where it had to exec itself once more to be rid of the
+// privileges of all its threads (see threads).
+const (
+	initName   = "lnk-room"
+	keeperName = "lnk-room-keeper"
+)
+
+// statusBroken is init's exit status when something went wrong. The launcher has heard what, if it still is there.
+const statusBroken = 125
+
+// Init takes over if this process is a room's init, and then never returns. It is the first line of main.
+func Init() {
+	if len(os.Args) == 0 || os.Args[0] != initName && os.Args[0] != keeperName {
+		return
+	}
+	// The thread that forks the program is the one that gave up its privileges, and the one the parent-death signal is armed on.
+	runtime.LockOSThread()
+	if os.Getpid() != 1 {
+		fmt.Fprintf(os.Stderr, "lnk: error: %s is started by lnk alone\n", os.Args[0])
+		os.Exit(statusBroken)
+	}
+	os.Exit(serveRoom(os.Args))
+}
+
+// roomInit is pid 1 of a room.
+type roomInit struct {
+	ch       *channel
+	requests chan message // build, go, run: one at a time, so that the listener never waits
+
+	mu      sync.Mutex
+	program program
+	dials   map[uint64]context.CancelFunc
+}
+
+func serveRoom(args []string) int {
+	swallowSignals()
+	r := &roomInit{requests: make(chan message, 4), dials: map[uint64]context.CancelFunc{}}
+	if err := closeOnExec(socketFD); err != nil {
+		return statusBroken
+	}
+	var err error
+	if r.ch, err = newChannel(socketFD); err != nil {
+		return statusBroken
+	}
+	go r.listen()
+	ended, err := r.live(args)
+	if err != nil {
+		r.ch.send(kindFailed, failureOf(err)) // the launcher may be gone; then nobody asks
+		return statusBroken
+	}
+	if r.ch.send(kindEnded, ended) != nil {
+		return statusBroken
+	}
+	return 0
+}
+
+// live is a room's life, from its first link to the end of its program.
+func (r *roomInit) live(args []string) (endedBody, error) {
+	if args[0] == initName {
+		if err := r.prepare(args); err != nil {
+			return endedBody{}, err
+		}
+	}
+	if err := r.ch.send(kindReady, struct{}{}); err != nil {
+		return endedBody{}, err
+	}
+	var body runBody
+	if err := r.request(kindRun, &body); err != nil {
+		return endedBody{}, err
+	}
+	pid, err := r.start(body)
+	if err != nil {
+		return endedBody{}, err
+	}
+	if err := r.ch.send(kindRunning, struct{}{}); err != nil {
+		return endedBody{}, err
+	}
+	return reapAll(pid)
+}
+
+// prepare builds and furnishes the room, and leaves init without privileges. It builds before it is asked, while the
+// launcher still reads its settings.
+func (r *roomInit) prepare(args []string) error {
+	if err := r.ch.send(kindHello, struct{}{}); err != nil {
+		return err
+	}
+	if len(args) != 2 {
+		return errors.New("starting the room's init: it has other arguments")
+	}
+	ipv6, err := parseFamilies(args[1])
+	if err != nil {
+		return err
+	}
+	sockets, err := build(ipv6)
+	if err != nil {
+		return err
+	}
+	if err := r.handUp(sockets, ipv6); err != nil {
+		return err
+	}
+	var body goBody
+	if err := r.request(kindGo, &body); err != nil {
+		return err
+	}
+	return r.furnish(body)
+}
+
+// handUp opens the listeners for the machine's ports and passes all sockets on. Init keeps none.
+func (r *roomInit) handUp(sockets []socket, ipv6 bool) error {
+	defer func() { closeSockets(sockets) }()
+	var body buildBody
+	if err := r.request(kindBuild, &body); err != nil {
+		return err
+	}
+	ports, err := openPorts(body.Ports, ipv6)
+	if err != nil {
+		return err
+	}
+	sockets = append(sockets, ports...)
+	for _, s := range sockets {
+		if err := r.ch.send(kindSocket, socketBody{s.use, s.port}, s.fd); err != nil {
+			return err
+		}
+	}
+	return r.ch.send(kindBuilt, builtBody{ipv6})
+}
+
+func (r *roomInit) furnish(to goBody) error {
+	permit(to.User, to.FreePorts)
+	var all threads
+	if err := assume(&all, to); err != nil {
+		return err
+	}
+	if err := furnish(steps(to)); err != nil {
+		return err
+	}
+	if err := relinquish(&all, to.Capabilities); err != nil {
+		return err
+	}
+	if all.onlyOne {
+		return r.again()
+	}
+	return nil
+}
+
+// request waits for the launcher's next message, which is of that kind.
+func (r *roomInit) request(want kind, body any) error {
+	m := <-r.requests
+	if m.kind != want {
+		m.discard()
+		return fmt.Errorf("waiting for the launcher to say %q: it said %q", want, m.kind)
+	}
+	return m.into(body)
+}
+
+// swallowSignals keeps the terminal's signals, which reach init as one of the foreground group, and the program's from
+// ending it. What the caller ignored stays ignored, since the program inherits that. The others that end a process the
+// Go runtime doesn't handle are ignored for pid 1 by the kernel, SIGKILL too unless it comes from outside.
+func swallowSignals() {
+	for _, s := range []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGABRT} {
+		if !signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package netns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// listen takes in what the launcher says, for as long as there is one: its end of the socket closes with it, and then
+// this process ends at once, whatever its other threads are at, and with it everything in the pid namespace.
+func (r *roomInit) listen() {
+	for {
+		m, err := r.ch.receive()
+		if err != nil {
+			os.Exit(statusBroken)
+		}
+		switch m.kind {
+		case kindDial:
+			r.dial(m)
+		case kindCancel:
+			r.cancel(m)
+		case kindSignal:
+			r.signal(m)
+		default:
+			r.requests <- m
+		}
+	}
+}
+
+// dial makes a connection in the background and passes it up.
+func (r *roomInit) dial(m message) {
+	var body dialBody
+	if m.into(&body) != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.mu.Lock()
+	r.dials[body.ID] = cancel
+	r.mu.Unlock()
+	go func() {
+		defer r.forget(body.ID)
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", body.To)
+		if err != nil {
+			r.ch.send(kindDialed, dialedBody{body.ID, errnoOf(err)})
+			return
+		}
+		defer conn.Close()
+		r.pass(body.ID, conn.(*net.TCPConn))
+	}()
+}
+
+func (r *roomInit) pass(id uint64, conn *net.TCPConn) {
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { r.ch.send(kindDialed, dialedBody{ID: id}, int(fd)) })
+	}
+	if err != nil {
+		r.ch.send(kindDialed, dialedBody{id, errnoOf(err)})
+	}
+}
+
+// errnoOf returns connect's errno. Where it isn't known (the dial was cancelled: nobody waits) it is ECANCELED.
+func errnoOf(err error) unix.Errno {
+	errno := unix.ECANCELED
+	errors.As(err, &errno)
+	return errno
+}
+
+func (r *roomInit) cancel(m message) {
+	var body cancelBody
+	if m.into(&body) == nil {
+		r.forget(body.ID)
+	}
+}
+
+func (r *roomInit) forget(id uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if cancel := r.dials[id]; cancel != nil {
+		cancel()
+	}
+	delete(r.dials, id)
+}
+
+func (r *roomInit) signal(m message) {
+	var body signalBody
+	if m.into(&body) != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.program.signal(body.Signal)
+}
+
+// again execs init once more: with the calling thread's credentials, which have nothing left, in place of all threads'.
+func (r *roomInit) again() error {
+	raw, err := r.ch.conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var dup error
+	if err := raw.Control(func(fd uintptr) { dup = unix.Dup3(int(fd), socketFD, 0) }); err != nil {
+		return err
+	}
+	if dup != nil {
+		return fmt.Errorf("keeping the room's socket: %w", dup)
+	}
+	return fmt.Errorf("starting init again: %w", unix.Exec("/proc/self/exe", []string{keeperName}, os.Environ()))
+}

@@ -1,0 +1,59 @@
+package netns
+
+import (
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is the launcher's terminal, if the launcher's process group was in its foreground when the program started. A
+// program that makes a group of its own the foreground one (a shell does) and ends without giving it back would leave the
+// terminal to a group of nobody: whoever reads next is stopped or gets an error.
+type terminal struct {
+	file  *os.File
+	group int
+	once  *sync.Once
+}
+
+func foreground() terminal {
+	file, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return terminal{} // there is none
+	}
+	group, err := unix.IoctlGetInt(int(file.Fd()), unix.TIOCGPGRP)
+	if err != nil || group != unix.Getpgrp() {
+		file.Close()
+		return terminal{}
+	}
+	return terminal{file, group, new(sync.Once)}
+}
+
+// giveBack makes the launcher's group the foreground one again where it isn't.
+func (t terminal) giveBack() {
+	if t.file == nil {
+		return
+	}
+	t.once.Do(func() {
+		defer t.file.Close()
+		now, err := unix.IoctlGetInt(int(t.file.Fd()), unix.TIOCGPGRP)
+		if err != nil || now == t.group {
+			return
+		}
+		withoutTTOU(func() { unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, t.group) })
+	})
+}
+
+// withoutTTOU does what a process in the background would be stopped by SIGTTOU for: the kernel lets it where the calling
+// thread blocks that signal.
+func withoutTTOU(do func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var block, before unix.Sigset_t
+	block.Val[0] = 1 << (unix.SIGTTOU - 1)
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &block, &before) == nil {
+		defer unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+		do()
+	}
+}
