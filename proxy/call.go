@@ -100,6 +100,17 @@ func (c *call) carried(out, in int64) {
 	c.mu.Unlock()
 }
 
+// sent and received count delivered bytes, for the call and for the counters.
+func (c *call) sent(n int64) {
+	c.carried(n, 0)
+	c.flow.wire.Counter.Add(n, 0)
+}
+
+func (c *call) received(n int64) {
+	c.carried(0, n)
+	c.flow.wire.Counter.Add(0, n)
+}
+
 // close writes what is missing: the outcome of a call that the client gave up, and the end of one that was allowed.
 func (c *call) close() {
 	c.settle(wirelog.Failed, policy.ReasonClientGone)

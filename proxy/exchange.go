@@ -179,28 +179,21 @@ func (f *flow) reach(to dest) (dialed, error) {
 // downstream waits for it.
 func (f *flow) relayFrom(c *call, up dialed, g greeting, downstream func()) {
 	c.reached(up)
-	sent := func(n int64) { c.carried(n, 0); f.wire.Counter.Add(n, 0) }
-	got := func(n int64) { c.carried(0, n); f.wire.Counter.Add(0, n) }
-	pipes := &f.wire.pipes
-	breaks := func(err error) {
-		if err != nil {
-			reset(f.client)
-			reset(up.conn)
-		}
-	}
-	down := direction{from: up.conn, to: f.client, pipes: pipes, carried: got}
 	if downstream == nil {
 		done := make(chan struct{})
-		go func() { defer close(done); breaks(down.run()) }()
+		f.running.Go(func() {
+			defer close(done)
+			f.carryDirection(f.downward(c, up.conn))
+		})
 		downstream = func() { <-done }
 	}
 	defer downstream()
-	breaks(f.sendGreeting(up, g, sent))
-	if g.eof {
-		return
+	if err := f.sendGreeting(up, g, c.sent); err != nil {
+		reset(f.client)
+		reset(up.conn)
+	} else if !g.eof {
+		f.carryDirection(f.upward(c, up.conn))
 	}
-	up2 := direction{from: f.client, to: up.conn, pipes: pipes, carried: sent}
-	breaks(up2.run())
 }
 
 // sendGreeting replays what the client sent first, and passes its end on where it has ended. A first line that hasn't ended is carried as it comes, and
@@ -220,11 +213,10 @@ func (f *flow) sendGreeting(up dialed, g greeting, sent func(int64)) error {
 			return nil
 		}
 		if more, err = readReady(f.client); err != nil {
-			g.eof = g.ended(err).eof
-			if !g.eof {
-				return err
+			if g.ended(err).eof {
+				return halfClose(up.conn)
 			}
-			return halfClose(up.conn)
+			return err
 		}
 		line = append(line, more...)
 		switch g.protocol = classify(line); g.protocol {

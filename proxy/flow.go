@@ -20,6 +20,8 @@ type flow struct {
 	destination
 	pre []byte // client bytes that were read already: behind a CONNECT, say
 
+	running sync.WaitGroup // the goroutines of the flow beside its own
+
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{} // upstream connections
 	calls   map[*call]struct{}    // calls without an end yet
@@ -78,22 +80,34 @@ func (f *flow) cutBy() policy.Reason {
 	return f.cut.Reason
 }
 
-// close ends the flow from inside: whatever is still open is closed, each call gets its last line, and the flow leaves
-// the registry.
+// close ends the flow from inside: whatever is still open is closed, what runs for it is waited for, each call gets its last line, and
+// the flow leaves the registry.
 func (f *flow) close() {
 	f.cancel()
 	f.mu.Lock()
-	conns, calls := f.conns, f.calls
-	f.conns, f.calls = map[net.Conn]struct{}{}, map[*call]struct{}{}
+	conns := f.conns
+	f.conns = map[net.Conn]struct{}{}
 	f.mu.Unlock()
 	for c := range conns {
 		c.Close()
 	}
 	f.client.Close()
-	for c := range calls {
+	f.running.Wait()
+	for _, c := range f.open() {
 		c.close()
 	}
 	f.wire.flows.remove(f)
+}
+
+// open is the calls without an end yet.
+func (f *flow) open() []*call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	calls := make([]*call, 0, len(f.calls))
+	for c := range f.calls {
+		calls = append(calls, c)
+	}
+	return calls
 }
 
 // attach makes an upstream connection part of the flow, so that the flow's end ends it; it reports false, and closes it, where the flow has ended.
@@ -132,13 +146,7 @@ func (f *flow) callTo(where *destination, verb wirelog.Verb, shown policy.Host) 
 
 // recheck judges the flow's open calls again and ends the flow where one of them is now refused.
 func (f *flow) recheck() {
-	f.mu.Lock()
-	calls := make([]*call, 0, len(f.calls))
-	for c := range f.calls {
-		calls = append(calls, c)
-	}
-	f.mu.Unlock()
-	for _, c := range calls {
+	for _, c := range f.open() {
 		if d := c.judgeAgain(); !d.Allowed {
 			f.end(d)
 			return

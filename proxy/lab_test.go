@@ -87,7 +87,9 @@ func newLab(t *testing.T, endpoints ...string) *lab {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		l.wire.Serve(ctx, Listeners{Redirected: []*net.TCPListener{l.listener}})
+		if err := l.wire.Serve(ctx, Listeners{Redirected: []*net.TCPListener{l.listener}}); err != nil {
+			t.Errorf("serving: %v", err)
+		}
 	}()
 	l.stop = sync.OnceFunc(func() {
 		cancel()

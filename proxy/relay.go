@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -175,17 +174,21 @@ func (d *direction) empty(p *pipe, out syscall.RawConn, n int) (int64, error) {
 	return int64(n - left), errors.Join(err, spliceErr)
 }
 
-// relay carries both directions until both have ended. Where one side breaks, the other is reset: the end of a broken connection
-// must not look like a proper one. up and down are told of delivered bytes.
-func (w *Wire) relay(client, upstream *net.TCPConn, up, down func(int64)) {
-	var wait sync.WaitGroup
-	one := func(d direction) {
-		if err := d.run(); err != nil {
-			reset(client)
-			reset(upstream)
-		}
+// carryDirection runs one direction to its end. Where one side breaks, the other is reset: the end of a broken connection must not look
+// like a proper one.
+func (f *flow) carryDirection(d direction) {
+	if err := d.run(); err != nil {
+		reset(d.from)
+		reset(d.to)
 	}
-	wait.Go(func() { one(direction{from: upstream, to: client, pipes: &w.pipes, carried: down}) })
-	one(direction{from: client, to: upstream, pipes: &w.pipes, carried: up})
-	wait.Wait()
+}
+
+// upward is the direction from the client of call c to its upstream.
+func (f *flow) upward(c *call, upstream *net.TCPConn) direction {
+	return direction{from: f.client, to: upstream, pipes: &f.wire.pipes, carried: c.sent}
+}
+
+// downward is the direction from the upstream of call c to its client.
+func (f *flow) downward(c *call, upstream *net.TCPConn) direction {
+	return direction{from: upstream, to: f.client, pipes: &f.wire.pipes, carried: c.received}
 }

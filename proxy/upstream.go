@@ -36,20 +36,20 @@ var longAgo = time.Unix(1, 0)
 // dialEarly dials in a goroutine of its own, which ends with the flow.
 func (f *flow) dialEarly(c *call, to dest) *upstream {
 	u := &upstream{flow: f, call: c, done: make(chan struct{})}
-	go func() {
+	f.running.Go(func() {
 		defer close(u.done)
 		u.run(to)
-	}()
+	})
 	return u
 }
 
 // dialedAlready is an upstream that was reached before, from here on as if it had been dialled early.
 func (f *flow) dialedAlready(c *call, got dialed) *upstream {
 	u := &upstream{flow: f, call: c, done: make(chan struct{}), dialed: got}
-	go func() {
+	f.running.Go(func() {
 		defer close(u.done)
 		u.listen()
-	}()
+	})
 	return u
 }
 
@@ -77,14 +77,7 @@ func (u *upstream) listen() {
 	}
 	u.call.reached(u.dialed)
 	u.call.allow()
-	down := direction{from: u.conn, to: u.flow.client, pipes: &u.flow.wire.pipes, carried: func(n int64) {
-		u.call.carried(0, n)
-		u.flow.wire.Counter.Add(0, n)
-	}}
-	if err := down.run(); err != nil {
-		reset(u.flow.client)
-		reset(u.conn)
-	}
+	u.flow.carryDirection(u.flow.downward(u.call, u.conn))
 }
 
 // await waits until one side speaks and tells which. A flow on which neither does is logged after a while, and waits on.

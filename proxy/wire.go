@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"lnk/policy"
 	"lnk/wirelog"
 )
@@ -144,7 +146,7 @@ type Listeners struct {
 
 // Serve accepts on every listener until ctx ends, then ends what is open and returns when every flow is gone and logged.
 // The listeners are closed.
-func (w *Wire) Serve(ctx context.Context, doors Listeners) {
+func (w *Wire) Serve(ctx context.Context, doors Listeners) error {
 	var loops sync.WaitGroup
 	serve := func(l *net.TCPListener, handle func(*flow)) {
 		loops.Go(func() { w.accept(ctx, l, handle) })
@@ -157,10 +159,10 @@ func (w *Wire) Serve(ctx context.Context, doors Listeners) {
 			serve(l, func(f *flow) { w.handlePort(f, port) })
 		}
 	}
-	var fronts sync.WaitGroup
-	fronts.Go(func() { w.http.Serve(w.plain) })
+	var fronts errgroup.Group
+	fronts.Go(func() error { return served(w.http, w.plain) })
 	if w.refusals != nil {
-		fronts.Go(func() { w.refusals.Serve(w.secure) })
+		fronts.Go(func() error { return served(w.refusals, w.secure) })
 	}
 	<-ctx.Done()
 	w.flows.endAll(policy.Decision{Reason: policy.ReasonProgramEnded})
@@ -170,8 +172,16 @@ func (w *Wire) Serve(ctx context.Context, doors Listeners) {
 	if w.refusals != nil {
 		w.refusals.Close()
 	}
-	fronts.Wait()
-	w.pipes.close()
+	defer w.pipes.close()
+	return fronts.Wait()
+}
+
+// served serves a front until it is closed.
+func served(s *http.Server, l net.Listener) error {
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
 // End ends every open flow, and with it every open call, for the reason of d: the gate has closed.
