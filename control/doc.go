@@ -1,5 +1,6 @@
 // Package control stops and pauses the wire, from outside the sandbox: the kill switch, the pauses, the gate that every
-// proxy looks at before a call, the watch by which a proxy pauses its own sandbox, and the commands that run with a stop.
+// proxy looks at before a call, the watch by which a proxy pauses its own sandbox, and the commands that run with a
+// stop.
 //
 // # Marks
 //
@@ -22,14 +23,14 @@
 //
 // Gate.Hold pauses in the process first and on disk second. While the mark can't be made, the hold counts and nothing
 // takes it back: no command reaches into the process, Resume finds nothing to remove, and Gate.Watch tries the mark
-// again on every tick. Once the mark is made, only the file counts: removing it resumes the sandbox, also while its text
-// is still owed.
+// again on every tick. Once the mark is made, only the file counts: removing it resumes the sandbox, also while its
+// text is still owed.
 //
 // # The watch
 //
-// Watch counts the calls and lookups that the policy refused, in two sliding windows, and holds the gate when either is full,
-// or at the first call to a metadata service. What was refused because the wire was closed or over its limit isn't told
-// to it. Each time the gate opens again, counting starts from nothing.
+// Watch counts the calls and lookups that the policy refused, in two sliding windows, and holds the gate when either is
+// full, or at the first call to a metadata service. What was refused because the wire was closed or over its limit
+// isn't told to it. Each time the gate opens again, counting starts from nothing.
 //
 // # Concurrency and place
 //

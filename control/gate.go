@@ -114,17 +114,13 @@ func (g *Gate) look() State {
 			break
 		}
 	}
-	switch {
-	case state.Cause == CauseOpen:
+	if state.Cause != CauseUnreadable {
 		g.inForce = state
-		if g.shut.Swap(false) {
-			g.openings.Add(1)
-		}
-	case state.Cause != CauseUnreadable:
-		g.inForce = state
+	}
+	if !state.Open() {
 		g.shut.Store(true)
-	default:
-		g.shut.Store(true)
+	} else if g.shut.Swap(false) {
+		g.openings.Add(1)
 	}
 	return state
 }
@@ -133,8 +129,8 @@ func (g *Gate) look() State {
 // absent mark says nothing if its folder was changed around it.
 //
 // The order matters. The hold is read before the pause, since a hold ends after its file is made. The kill switch is
-// read before the pause and once more after it, since a person may go from a stop to a pause or back without a moment in
-// between in which the wire should be open.
+// read before the pause and once more after it, since a person may go from a stop to a pause or back without a moment
+// in between in which the wire should be open.
 func (g *Gate) glance() (State, bool) {
 	held := g.held.Load()
 	stop, stopErr := g.disk.mark(g.stoppedPath)
@@ -144,12 +140,7 @@ func (g *Gate) glance() (State, bool) {
 	}
 	seen, seenErr := g.disk.folders(g.sandboxFolder, g.pausedFolder, g.seen)
 	if seenErr == nil {
-		same := seen.same(g.seen)
-		if !same {
-			g.lose(seen)
-		}
-		g.seen = seen
-		if !same {
+		if !g.recognise(seen) {
 			return State{}, false
 		}
 		if g.carryOver(stopErr, pauseErr) {
@@ -173,14 +164,21 @@ func (g *Gate) glance() (State, bool) {
 	return State{Cause: CauseOpen}, true
 }
 
-// lose notes which mark was in force in folders that aren't there any more.
-func (g *Gate) lose(now folders) {
+// recognise says whether the folders are those that were seen before. Where they aren't, it keeps what was in force in
+// the old ones as lost.
+func (g *Gate) recognise(now folders) bool {
+	before := g.seen
+	g.seen = now
+	if before.same(now) {
+		return true
+	}
 	switch {
-	case g.seen == folders{}: // this is the first look
-	case g.inForce.Cause == CausePaused && now.paused.identity != g.seen.paused.identity,
-		g.inForce.Cause == CauseStopped && now.sandbox.identity != g.seen.sandbox.identity:
+	case before == folders{}: // this is the first look
+	case g.inForce.Cause == CausePaused && now.paused.identity != before.paused.identity,
+		g.inForce.Cause == CauseStopped && now.sandbox.identity != before.sandbox.identity:
 		g.lost = g.inForce
 	}
+	return false
 }
 
 // carryOver holds what was lost with its folder and isn't in the new one: nobody took that mark away. A stop is held as

@@ -87,8 +87,8 @@ func (g *Gate) settle() {
 	}
 }
 
-// passing says whether a text that couldn't be written may be later: the machine is out of something, as opposed to the mark
-// being gone, somebody else's or not a file.
+// passing says whether a text that couldn't be written may be later: the machine is out of something, as opposed to the
+// mark being gone, somebody else's or not a file.
 func passing(err error) bool {
 	for _, want := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EIO} {
 		if errors.Is(err, want) {

@@ -22,9 +22,10 @@ func again(call func() error) error {
 	}
 }
 
-// claim makes an empty mark at path, mode 600, unless a file of any kind is there: fs.ErrExist then, also for a dangling
-// link (mknod(2)). mknod needs no descriptor and, on most file systems, no free block, so a pause can be made when
-// nothing else can. Making a regular file needs no privilege; where a filter on system calls forbids it, open does it.
+// claim makes an empty mark at path, mode 600, unless a file of any kind is there: fs.ErrExist then, also for a
+// dangling link (mknod(2)). mknod needs no descriptor and, on most file systems, no free block, so a pause can be made
+// when nothing else can. Making a regular file needs no privilege; where a filter on system calls forbids it, open does
+// it.
 func claim(path string) error {
 	err := again(func() error { return unix.Mknod(path, unix.S_IFREG|0o600, 0) })
 	if err == unix.EPERM || err == unix.ENOSYS || err == unix.EOPNOTSUPP {
@@ -43,8 +44,8 @@ func claimOpening(path string) error {
 	})
 }
 
-// inscribe writes the note into a mark that was claimed. It makes no file: a mark that was removed meanwhile stays removed
-// (fs.ErrNotExist), and one that holds text keeps it (fs.ErrExist).
+// inscribe writes the note into a mark that was claimed. It makes no file: a mark that was removed meanwhile stays
+// removed (fs.ErrNotExist), and one that holds text keeps it (fs.ErrExist).
 func inscribe(path string, n note) error {
 	return withMark(path, unix.O_WRONLY, func(fd int, st *unix.Stat_t) error {
 		if st.Size > 0 {

@@ -48,7 +48,8 @@ func parseNote(text string) note {
 }
 
 // clean makes s one line of at most maxLine characters that can't repaint a terminal: what isn't printable (control,
-// format and bidirectional characters, invalid UTF-8) becomes a question mark. A reason may hold a name that a sandbox chose.
+// format and bidirectional characters, invalid UTF-8) becomes a question mark. A reason may hold a name that a sandbox
+// chose.
 func clean(s string) string {
 	var b strings.Builder
 	count := 0

@@ -36,8 +36,9 @@ func Notify(ctx context.Context, uid int, summary, body string) error {
 	return fmt.Errorf("showing a notification: %w", err)
 }
 
-// busAddresses are the sockets at which the user's bus may be: those of the environment first, then systemd's. Only sockets: an
-// address in the environment may also ask for a program to be started or a port to be called (D-Bus specification, "Server Addresses").
+// busAddresses are the sockets at which the user's bus may be: those of the environment first, then systemd's. Only
+// sockets: an address in the environment may also ask for a program to be started or a port to be called (D-Bus
+// specification, "Server Addresses").
 func busAddresses(fromEnv, runUser string, uid int) []string {
 	var found []string
 	for address := range strings.SplitSeq(fromEnv, ";") {
@@ -85,8 +86,8 @@ func notifyAt(ctx context.Context, address, summary, body string) error {
 	return notifyOn(ctx, bus, summary, body)
 }
 
-// notifyOn makes the call of the Desktop Notifications Specification, 1.2. The body is markup there, so it is escaped: it may
-// hold a name that a sandbox chose.
+// notifyOn makes the call of the Desktop Notifications Specification, 1.2. The body is markup there, so it is escaped:
+// it may hold a name that a sandbox chose.
 func notifyOn(ctx context.Context, bus *dbus.Conn, summary, body string) error {
 	const (
 		critical = byte(2) // the urgency that stays until it is dismissed

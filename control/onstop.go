@@ -133,7 +133,8 @@ func registrations(home settings.Home) (all []OnStop, broken []OnStopResult) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 		case err != nil:
-			broken = append(broken, OnStopResult{Name: settings.Name(clean(base)), Err: fmt.Errorf("reading what %s runs with a stop: %w", clean(base), err)})
+			err = fmt.Errorf("reading what %s runs with a stop: %w", clean(base), err)
+			broken = append(broken, OnStopResult{Name: settings.Name(clean(base)), Err: err})
 		default:
 			all = append(all, o)
 		}

@@ -30,8 +30,8 @@ type OnStopResult struct {
 }
 
 // RunOnStop runs everything that is registered, side by side, each within its limit, and says how each went, by name. A
-// command that fails, hangs or can't be read keeps no other from running. Call it after Stop, also where Stop failed. When ctx
-// ends, so do the commands.
+// command that fails, hangs or can't be read keeps no other from running. Call it after Stop, also where Stop failed.
+// When ctx ends, so do the commands.
 func RunOnStop(ctx context.Context, home settings.Home) []OnStopResult {
 	all, results := registrations(home)
 	ran := make([]OnStopResult, len(all))
@@ -79,7 +79,8 @@ func (o OnStop) run(parent context.Context) OnStopResult {
 	return OnStopResult{Name: o.Name, Err: err, Output: out.text()}
 }
 
-// tail keeps the last bytes that are written to it. os/exec writes from one goroutine where stdout and stderr are the same.
+// tail keeps the last bytes that are written to it. os/exec writes from one goroutine where stdout and stderr are the
+// same.
 type tail struct{ buf []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

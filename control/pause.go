@@ -23,9 +23,9 @@ type PauseRecord struct {
 	Since time.Time     `json:"since"` // the file's own time where it doesn't say
 }
 
-// Pause pauses the sandbox called name until Resume: its proxy refuses every call and ends the open ones within a second. One that
-// is paused already keeps its first reason, without an error. An error that says that the sandbox is paused is about
-// the reason's text only. Whether there is such a sandbox is for the caller to know.
+// Pause pauses the sandbox called name until Resume: its proxy refuses every call and ends the open ones within a
+// second. One that is paused already keeps its first reason, without an error. An error that says that the sandbox is
+// paused is about the reason's text only. Whether there is such a sandbox is for the caller to know.
 func Pause(home settings.Home, name settings.Name, why, by string) error {
 	if err := named(home, name); err != nil {
 		return fmt.Errorf("pausing: %w", err)
@@ -70,9 +70,9 @@ func EndPause(home settings.Home, name settings.Name) error {
 	return nil
 }
 
-// Paused lists the pauses by name. One that can't be read is listed with what is known of it, and told among the errors; a
-// file that no sandbox can be called after is told only. An error may also mean that the folder can't be read, and then every
-// sandbox counts as paused.
+// Paused lists the pauses by name. One that can't be read is listed with what is known of it, and told among the
+// errors; a file that no sandbox can be called after is told only. An error may also mean that the folder can't be
+// read, and then every sandbox counts as paused.
 func Paused(home settings.Home) ([]PauseRecord, []error) {
 	if home.Dir() == "" {
 		return nil, []error{errors.New("listing pauses: no settings folder is set")}

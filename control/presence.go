@@ -45,8 +45,8 @@ type view struct {
 	readable bool                // it could be read and searched, and can as long as changed stays
 }
 
-// folderOnDisk identifies the folder at path and says whether it can be read and searched. It follows links, since ~/.lnk may be
-// one.
+// folderOnDisk identifies the folder at path and says whether it can be read and searched. It follows links, since
+// ~/.lnk may be one.
 func folderOnDisk(path string, before view) (view, error) {
 	now, mode, err := identify(path)
 	if err != nil {
@@ -65,8 +65,8 @@ func folderOnDisk(path string, before view) (view, error) {
 	return now, err
 }
 
-// settled says whether a ctime is old enough for the next change to have another one: kernels before 6.13 stamp with the
-// granularity of a clock tick.
+// settled says whether a ctime is old enough for the next change to have another one: kernels before 6.13 stamp with
+// the granularity of a clock tick.
 func settled(ctime unix.StatxTimestamp) bool {
 	return time.Since(time.Unix(ctime.Sec, int64(ctime.Nsec))) > time.Second
 }
@@ -79,7 +79,8 @@ func identify(path string) (view, uint32, error) {
 	if err == unix.ENOSYS || err == unix.EPERM { // a filter on system calls older than statx(2)
 		var st unix.Stat_t
 		err = again(func() error { return unix.Stat(path, &st) })
-		return view{identity: identity{device: st.Dev, inode: st.Ino}, changed: unix.StatxTimestamp{Sec: st.Ctim.Sec, Nsec: uint32(st.Ctim.Nsec)}}, st.Mode, err
+		changed := unix.StatxTimestamp{Sec: st.Ctim.Sec, Nsec: uint32(st.Ctim.Nsec)}
+		return view{identity: identity{device: st.Dev, inode: st.Ino}, changed: changed}, st.Mode, err
 	}
 	v := view{identity: identity{device: unix.Mkdev(sx.Dev_major, sx.Dev_minor), inode: sx.Ino}, changed: sx.Ctime}
 	if sx.Mask&unix.STATX_BTIME != 0 {

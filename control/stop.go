@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop makes the kill switch: every proxy of these settings refuses every call and ends the open ones within a second. A
-// second stop changes nothing. What runs with a stop is RunOnStop's.
+// Stop makes the kill switch: every proxy of these settings refuses every call and ends the open ones within a second.
+// A second stop changes nothing. What runs with a stop is RunOnStop's.
 func Stop(home settings.Home) error {
 	if home.Dir() == "" {
 		return errors.New("stopping: no settings folder is set")
@@ -31,8 +31,8 @@ func Stop(home settings.Home) error {
 	return nil
 }
 
-// Unstop takes the kill switch away, whatever it is. It is no error where there is none, but it is one where it can't be
-// told, or where the switch is a folder that holds files.
+// Unstop takes the kill switch away, whatever it is. It is no error where there is none, but it is one where it can't
+// be told, or where the switch is a folder that holds files.
 func Unstop(home settings.Home) error {
 	if home.Dir() == "" {
 		return errors.New("ending the stop: no settings folder is set")

@@ -23,11 +23,12 @@ const (
 	typeHTTPS = 65
 )
 
-// tally counts refusals in two sliding windows. A window is half open: what is exactly as old as the window has left it.
+// tally counts refusals in two sliding windows. A window is half open: what is exactly as old as the window has left
+// it.
 //
-// A refusal is a refused call, or a refused lookup that no call follows. A target is a host at a port; a host that
-// was only looked up is one as well. The clock is passed in and must not go back. The zero value has counted nothing. It holds at
-// most maxTargets targets, since it is full then. Not for more than one goroutine.
+// A refusal is a refused call, or a refused lookup that no call follows. A target is a host at a port; a host that was
+// only looked up is one as well. The clock is passed in and must not go back. The zero value has counted nothing. It
+// holds at most maxTargets targets, since it is full then. Not for more than one goroutine.
 type tally struct {
 	times [maxRefusals]time.Time // of the last refusals, a ring
 	next  int                    // where the next one goes: the oldest
@@ -56,8 +57,8 @@ func (t *tally) call(now time.Time, host string, port uint16) string {
 	return t.pattern(now)
 }
 
-// lookedUp counts a refused lookup, and returns the pattern that it completes, or nothing. The first A, AAAA and HTTPS query of a
-// name within lookupWindow are one lookup; the same type once more is the next one.
+// lookedUp counts a refused lookup, and returns the pattern that it completes, or nothing. The first A, AAAA and HTTPS
+// query of a name within lookupWindow are one lookup; the same type once more is the next one.
 func (t *tally) lookedUp(now time.Time, host string, qtype uint16) string {
 	h := t.host(now, host)
 	bit := typeBit(qtype)

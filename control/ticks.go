@@ -8,10 +8,10 @@ import (
 // DefaultEvery is how often Gate.Watch looks where it isn't told.
 const DefaultEvery = 250 * time.Millisecond
 
-// Watch looks at once and then every so often (0: DefaultEvery) until ctx ends, and tells changed each time the cause is
-// another one than it told before; it begins with open. So the first thing told is that the gate is shut, and open calls
-// have to end. changed runs in this goroutine: while it works, nobody looks. Watch also makes the mark of a held pause as
-// soon as it can be made, and tries a last time when ctx ends.
+// Watch looks at once and then every so often (0: DefaultEvery) until ctx ends, and tells changed each time the cause
+// is another one than it told before; it begins with open. So the first thing told is that the gate is shut, and open
+// calls have to end. changed runs in this goroutine: while it works, nobody looks. Watch also makes the mark of a held
+// pause as soon as it can be made, and tries a last time when ctx ends.
 //
 // A file system that doesn't answer counts as unreadable after half a second. The look that hangs in it is the one
 // goroutine that can outlive Watch, until the kernel gives it back.

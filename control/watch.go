@@ -9,9 +9,9 @@ import (
 // Watch counts what one sandbox is refused, and pauses it through its gate on a pattern that no normal work makes: 30
 // refusals within a minute, 20 different targets refused within 10 minutes, or one call to a metadata service.
 //
-// It is told each refusal, also those that the log leaves out, but none whose reason is that the wire is stopped, paused,
-// unreadable or over its limit. Once it has paused the sandbox it counts nothing until the gate has opened again, and
-// then from the start; so it does after any pause or stop.
+// It is told each refusal, also those that the log leaves out, but none whose reason is that the wire is stopped,
+// paused, unreadable or over its limit. Once it has paused the sandbox it counts nothing until the gate has opened
+// again, and then from the start; so it does after any pause or stop.
 type Watch struct {
 	gate   *Gate
 	now    func() time.Time
@@ -25,8 +25,11 @@ type Watch struct {
 
 // WatchOptions are a watch's clock and whom it tells.
 type WatchOptions struct {
-	Now    func() time.Time // nil means time.Now; must not go back
-	Paused func(why string) // told once for each pause that the watch makes, in the refused call's goroutine; nil tells nobody
+	// Now is the clock, which must not go back; nil means time.Now.
+	Now func() time.Time
+	// Paused is told once for each pause that the watch makes, in the refused call's goroutine, after the gate is shut.
+	// So it must not block (Notify does, for up to a second). nil tells nobody.
+	Paused func(why string)
 }
 
 // NewWatch returns a watch that pauses through gate.
@@ -43,14 +46,14 @@ func NewWatch(gate *Gate, o WatchOptions) (*Watch, error) {
 	return &Watch{gate: gate, now: o.Now, paused: o.Paused, openings: gate.openings.Load()}, nil
 }
 
-// Refused counts a refused call to host (a name or an address in normal form) and port. It is the same refusal as a refused
-// lookup of that name within the 10 seconds before, if no other call was taken for it.
+// Refused counts a refused call to host (a name or an address in normal form) and port. It is the same refusal as a
+// refused lookup of that name within the 10 seconds before, if no other call was taken for it.
 func (w *Watch) Refused(host string, port uint16) {
 	w.observe(func(now time.Time) string { return w.tally.call(now, host, port) })
 }
 
-// RefusedLookup counts a refused query for host of type qtype (as in the DNS; 0 where the caller has put a name's queries
-// together). The A, AAAA and HTTPS queries that a program makes for one name within 10 seconds are one lookup.
+// RefusedLookup counts a refused query for host of type qtype (as in the DNS; 0 where the caller has put a name's
+// queries together). The A, AAAA and HTTPS queries that a program makes for one name within 10 seconds are one lookup.
 func (w *Watch) RefusedLookup(host string, qtype uint16) {
 	w.observe(func(now time.Time) string { return w.tally.lookedUp(now, host, qtype) })
 }
@@ -60,7 +63,8 @@ func (w *Watch) Metadata(target string) {
 	w.observe(func(time.Time) string { return "a call to a metadata service, " + clean(target) })
 }
 
-// observe lets one refusal be counted. The lock is kept while the gate is shut, so that whoever is refused next finds it so.
+// observe lets one refusal be counted. The lock is kept while the gate is shut, so that whoever is refused next finds
+// it so.
 func (w *Watch) observe(count func(now time.Time) string) {
 	w.mu.Lock()
 	why := ""
