@@ -108,6 +108,15 @@ func (m *Machine) Run(t testing.TB, u User, args ...string) Result {
 // RunInput is Run with a text on the command's input.
 func (m *Machine) RunInput(t testing.TB, u User, input string, args ...string) Result {
 	t.Helper()
+	r, err := m.Try(u, input, args...)
+	if err != nil {
+		t.Fatalf("%s: %s: %v\n%v", u, strings.Join(args, " "), err, r)
+	}
+	return r
+}
+
+// Try is RunInput for any goroutine: its error is that the command couldn't be run or didn't end, not its status.
+func (m *Machine) Try(u User, input string, args ...string) (Result, error) {
 	ctx, cancel := within(time.Minute)
 	defer cancel()
 	cmd := m.Command(ctx, u, args...)
@@ -118,10 +127,10 @@ func (m *Machine) RunInput(t testing.TB, u User, input string, args ...string) R
 	err := cmd.Run()
 	r := Result{Stdout: stdout.String(), Stderr: stderr.String(), Status: Status(cmd.ProcessState), Took: time.Since(start)}
 	var exit *exec.ExitError
-	if ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%s: %s: %v\n%v", u, strings.Join(args, " "), errors.Join(ctx.Err(), err), r)
+	if errors.As(err, &exit) {
+		err = nil
 	}
-	return r
+	return r, errors.Join(ctx.Err(), err)
 }
 
 // Status is a process's exit status as a shell gives it.
