@@ -21,72 +21,76 @@ const (
 // notes at the end.
 type answer struct {
 	name    policy.Name  // that was asked
-	wire    []byte       // the whole message, packed, with id 0
+	wire    []byte       // the whole message, with one question
 	ttls    []uint16     // where the TTLs of its records are in wire
-	rcode   int          // of the whole, without the OPT record's upper bits
+	rcode   int          // without the OPT record's upper bits
 	addrs   []netip.Addr // that it gives for the name
 	made    time.Time
 	expires time.Time // not after made: it is not kept
 
 	learnt atomic.Uint64 // what Book.drops was when the addresses were last learnt, and one more; 0 is never
-	logged atomic.Int64  // when a line was last asked for, in nanoseconds
+	logged atomic.Int64  // the tick at which a line was last asked for; 0 is never
 }
 
-// newAnswer makes an answer of a resolver's reply to q. The reply is changed: it loses its OPT record, and what would hide a call that follows.
-func newAnswer(q question, m *dns.Msg, now time.Time) (*answer, error) {
-	m.Extra = withoutOPT(m.Extra)
-	if stripServices(m) {
-		m.AuthenticatedData = false
+// newAnswer makes an answer of a server's message, which it takes over.
+func newAnswer(q question, m *message, now time.Time) (*answer, error) {
+	switch {
+	case m.rcode > maskRcode: // about the OPT record that this proxy sent, and not the client's matter
+		m = empty(q, dns.RcodeServerFailure)
+	case binary.BigEndian.Uint16(m.wire[4:]) == 0: // an error from a server that couldn't read the question
+		m = empty(q, m.rcode)
 	}
-	m.Id, m.Compress, m.RecursionAvailable = 0, true, true
-	m.Rcode &= maskRcode
-	wire, err := m.Pack()
-	if err != nil {
+	var hints []netip.Addr
+	var err error
+	if m.has(dns.TypeHTTPS, dns.TypeSVCB) {
+		m, hints = stripped(q, m)
+	}
+	if m, err = m.withoutOPT(); err != nil {
 		return nil, err
 	}
+	bits := binary.BigEndian.Uint16(m.wire[2:])
+	binary.BigEndian.PutUint16(m.wire[2:], bits&^bitTC|bitRA)
 	return &answer{
 		name:    q.name,
-		wire:    wire,
-		ttls:    ttlOffsets(wire),
-		rcode:   m.Rcode,
-		addrs:   addresses(q, m),
+		wire:    m.wire,
+		ttls:    m.ttls(),
+		rcode:   m.rcode,
+		addrs:   m.addrs(q, hints),
 		made:    now,
-		expires: now.Add(lifetime(m)),
+		expires: now.Add(m.lifetime(q)),
 	}, nil
 }
 
-func withoutOPT(rrs []dns.RR) []dns.RR {
-	kept := rrs[:0]
-	for _, rr := range rrs {
-		if rr.Header().Rrtype != dns.TypeOPT {
-			kept = append(kept, rr)
-		}
-	}
-	return kept
-}
-
 // size is about what the answer takes in memory.
-func (a *answer) size() int { return len(a.wire) + 2*len(a.ttls) + 24*len(a.addrs) + 200 }
+func (a *answer) size() int { return cap(a.wire) + 2*len(a.ttls) + 24*len(a.addrs) + 200 }
+
+func (m *message) ttls() []uint16 {
+	all := make([]uint16, 0, len(m.records))
+	for _, r := range m.records {
+		all = append(all, uint16(r.ttlAt))
+	}
+	return all
+}
 
 // lifetime is how long an answer may be kept: until its first record expires; where there is none, for as long as the zone's SOA says
 // (RFC 2308), and not at all without one. A failure isn't kept.
-func lifetime(m *dns.Msg) time.Duration {
-	if m.Truncated || m.Rcode != dns.RcodeSuccess && m.Rcode != dns.RcodeNameError {
+func (m *message) lifetime(q question) time.Duration {
+	if !m.knows() {
 		return 0
 	}
-	ttl := uint32(maxTTL / time.Second)
-	positive := false
-	for _, rr := range m.Answer {
-		ttl = min(ttl, rr.Header().Ttl)
-		positive = positive || rr.Header().Rrtype != dns.TypeCNAME || len(m.Question) == 1 && m.Question[0].Qtype == dns.TypeCNAME
-	}
-	if positive && m.Rcode == dns.RcodeSuccess {
-		return seconds(ttl)
-	}
-	for _, rr := range m.Ns {
-		if soa, ok := rr.(*dns.SOA); ok {
-			return min(seconds(min(ttl, soa.Hdr.Ttl, soa.Minttl)), maxNegativeTTL)
+	kept, positive := maxTTL, false
+	for _, r := range m.records {
+		switch {
+		case r.section == 0:
+			kept = min(kept, seconds(r.ttl))
+			positive = positive || r.rtype != dns.TypeCNAME || q.qtype == dns.TypeCNAME
+		case r.section == 1 && r.rtype == dns.TypeSOA && r.end-r.data >= 4 && !(positive && m.rcode == dns.RcodeSuccess):
+			minimum := binary.BigEndian.Uint32(m.wire[r.end-4:]) // its last field
+			return min(kept, seconds(r.ttl), seconds(minimum), maxNegativeTTL)
 		}
+	}
+	if positive && m.rcode == dns.RcodeSuccess {
+		return kept
 	}
 	return 0
 }
@@ -98,62 +102,31 @@ func seconds(ttl uint32) time.Duration {
 	return time.Duration(ttl) * time.Second
 }
 
-// addresses are those that an answer gives for the name that was asked: of its A and AAAA records, whatever name a chain of
-// CNAMEs gave them to; of the hints of HTTPS and SVCB records; and, where the question was about a service, those of the additional section
+// addrs are the addresses that an answer gives for the name that was asked: of its A and AAAA records, whatever name a chain of
+// CNAMEs gave them to; the hints of HTTPS and SVCB records; and, where the question was about a service, those of the additional section
 // that come with it.
-func addresses(q question, m *dns.Msg) []netip.Addr {
-	all := appendAddrs(nil, m.Answer)
-	switch q.qtype {
-	case dns.TypeSRV, dns.TypeHTTPS, dns.TypeSVCB, dns.TypeMX, dns.TypeNS:
-		all = appendAddrs(all, m.Extra)
-	}
-	return all
-}
-
-func appendAddrs(all []netip.Addr, rrs []dns.RR) []netip.Addr {
-	for _, rr := range rrs {
-		switch rr := rr.(type) {
-		case *dns.A:
-			all = appendIP(all, rr.A)
-		case *dns.AAAA:
-			all = appendIP(all, rr.AAAA)
-		case *dns.HTTPS:
-			all = appendHints(all, &rr.SVCB)
-		case *dns.SVCB:
-			all = appendHints(all, rr)
+func (m *message) addrs(q question, hints []netip.Addr) []netip.Addr {
+	var all []netip.Addr
+	for _, r := range m.records {
+		if r.section == 0 || r.section == 2 && serves(q.qtype) {
+			if a, ok := m.addr(r); ok {
+				all = append(all, a)
+			}
 		}
 	}
-	return all
+	return append(all, hints...)
 }
 
-func appendIP(all []netip.Addr, ip []byte) []netip.Addr {
-	if a, ok := netip.AddrFromSlice(ip); ok {
-		all = append(all, plain(a))
+// serves reports whether a question is about a service, whose answer names hosts.
+func serves(qtype uint16) bool {
+	switch qtype {
+	case dns.TypeSRV, dns.TypeHTTPS, dns.TypeSVCB, dns.TypeMX, dns.TypeNS:
+		return true
 	}
-	return all
+	return false
 }
 
-// ttlOffsets finds the TTLs in a message that was packed here.
-func ttlOffsets(wire []byte) []uint16 {
-	records := 0
-	for i := 6; i < headerLen; i += 2 {
-		records += int(binary.BigEndian.Uint16(wire[i:]))
-	}
-	if records == 0 {
-		return nil
-	}
-	offsets := make([]uint16, 0, records)
-	at := nameEnd(wire, headerLen) + 4
-	for range records {
-		at = nameEnd(wire, at)
-		offsets = append(offsets, uint16(at+4))
-		at += 10 + int(binary.BigEndian.Uint16(wire[at+8:]))
-	}
-	return offsets
-}
-
-// to writes the answer as the one to q, a query of the same question, in buf: with the client's id and its spelling of the
-// name, and TTLs less by the answer's age. limit is the most that the client takes.
+// to writes the answer as the one to q, a query of the same question, in buf. limit is the most that the client takes.
 func (a *answer) to(q *query, buf []byte, limit int, now time.Time) []byte {
 	size := len(a.wire)
 	if q.edns {
@@ -162,6 +135,11 @@ func (a *answer) to(q *query, buf []byte, limit int, now time.Time) []byte {
 	if size > limit {
 		return a.cutTo(q, limit, now)
 	}
+	return a.whole(q, buf, now)
+}
+
+// whole writes all of it: with the client's id and its spelling of the name, and TTLs less by the answer's age.
+func (a *answer) whole(q *query, buf []byte, now time.Time) []byte {
 	out := append(buf[:0], a.wire...)
 	binary.BigEndian.PutUint16(out, q.id)
 	binary.BigEndian.PutUint16(out[2:], a.bits(q))
@@ -190,12 +168,12 @@ func (a *answer) bits(q *query) uint16 {
 
 // cutTo writes as many records as a client takes, with the sign that there are more: it asks again over TCP, and one that can't has some.
 func (a *answer) cutTo(q *query, limit int, now time.Time) []byte {
-	whole := a.to(q, nil, dns.MaxMsgSize, now)
 	m := new(dns.Msg)
-	if err := m.Unpack(whole); err == nil {
+	if err := m.Unpack(a.whole(q, nil, now)); err == nil {
 		m.Truncate(limit)
 		m.Compress = true
-		if cut, err := m.Pack(); err == nil && len(cut) <= limit {
+		cut, err := m.Pack()
+		if err == nil && len(cut) <= limit && m.Unpack(cut) == nil {
 			return cut
 		}
 	}

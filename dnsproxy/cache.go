@@ -22,7 +22,7 @@ type cache struct {
 
 type cached struct {
 	*answer
-	used atomic.Int64 // the last use, in nanoseconds of the clock that callers pass
+	used atomic.Int64 // the tick of the last use
 }
 
 // get returns a fresh answer, or nil. The key isn't kept.
@@ -33,7 +33,7 @@ func (c *cache) get(key []byte, now time.Time) *answer {
 	if a == nil || !now.Before(a.expires) {
 		return nil
 	}
-	if at := now.UnixNano(); at-a.used.Load() > int64(time.Second) { // not each time: the line would travel between cores
+	if at := tick(now); at-a.used.Load() > int64(time.Second) { // not each time: the line would travel between cores
 		a.used.Store(at)
 	}
 	return a.answer
@@ -55,7 +55,7 @@ func (c *cache) put(key string, a *answer, now time.Time) {
 		c.remove(c.victim(now))
 	}
 	k := &cached{answer: a}
-	k.used.Store(now.UnixNano())
+	k.used.Store(tick(now))
 	c.answers[key] = k
 	c.bytes += size
 }

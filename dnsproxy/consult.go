@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/miekg/dns"
 )
 
 // stagger is how long one server is waited for before the next try begins beside it. An answer takes tens of
@@ -23,7 +21,7 @@ var errNoServer = errors.New("no name server answered")
 
 // consult asks the machine's servers, one after the other and each as often as resolv.conf says. The first that knows wins. What a
 // server says that doesn't know (SERVFAIL, REFUSED) is the answer only if none knows.
-func (r *Resolver) consult(ctx context.Context, conf *resolvConf, q question) (*dns.Msg, error) {
+func (r *Resolver) consult(ctx context.Context, conf *resolvConf, q question) (*message, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -33,7 +31,7 @@ func (r *Resolver) consult(ctx context.Context, conf *resolvConf, q question) (*
 	servers := r.order(conf)
 	first := r.try(conf, q, servers[0])
 	m, open, err := first.run(ctx, stagger)
-	if err == nil && !open && knows(m) {
+	if err == nil && !open && m.knows() {
 		return m, nil
 	}
 	c := contest{r: r, conf: conf, q: q, servers: servers, results: make(chan result, len(servers)*conf.attempts)}
@@ -44,11 +42,6 @@ func (r *Resolver) try(conf *resolvConf, q question, server netip.Addr) *try {
 	return &try{r: r, q: q, to: netip.AddrPortFrom(server, r.port), timeout: conf.timeout, tcp: conf.tcp}
 }
 
-// knows reports whether a server's answer ends the search.
-func knows(m *dns.Msg) bool {
-	return m.Rcode == dns.RcodeSuccess || m.Rcode == dns.RcodeNameError
-}
-
 // contest is what follows when the first try hasn't answered: several tries at once.
 type contest struct {
 	r       *Resolver
@@ -57,22 +50,22 @@ type contest struct {
 	servers []netip.Addr
 	results chan result
 	open    int      // tries under way
-	said    *dns.Msg // what a server said that didn't know
+	said    *message // what a server said that didn't know
 	err     error
 }
 
 type result struct {
 	server netip.Addr
-	m      *dns.Msg
+	m      *message
 	err    error
 }
 
-func (c *contest) run(ctx context.Context, first *try, of result, open bool) (*dns.Msg, error) {
+func (c *contest) run(ctx context.Context, first *try, of result, open bool) (*message, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var tries sync.WaitGroup
 	defer tries.Wait()
 	defer cancel()
-	start := func(t *try, do func() (*dns.Msg, error)) {
+	start := func(t *try, do func() (*message, error)) {
 		c.open++
 		tries.Go(func() {
 			m, err := do()
@@ -81,13 +74,13 @@ func (c *contest) run(ctx context.Context, first *try, of result, open bool) (*d
 	}
 	if open {
 		c.r.shun(first.to.Addr())
-		start(first, func() (*dns.Msg, error) { return first.finish(ctx) })
+		start(first, func() (*message, error) { return first.finish(ctx) })
 	} else {
 		c.note(of)
 	}
 	for i := 1; i < len(c.servers)*c.conf.attempts; i++ {
 		t := c.r.try(c.conf, c.q, c.servers[i%len(c.servers)])
-		start(t, func() (*dns.Msg, error) {
+		start(t, func() (*message, error) {
 			m, _, err := t.run(ctx, t.timeout)
 			return m, err
 		})
@@ -104,7 +97,7 @@ func (c *contest) run(ctx context.Context, first *try, of result, open bool) (*d
 }
 
 // wait waits for a server that knows, until one try has ended without or the time is over.
-func (c *contest) wait(ctx context.Context, limit time.Duration) *dns.Msg {
+func (c *contest) wait(ctx context.Context, limit time.Duration) *message {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -127,14 +120,14 @@ func (c *contest) note(res result) bool {
 		return false
 	}
 	c.r.trust(res.server)
-	if !knows(res.m) {
+	if !res.m.knows() {
 		c.said = res.m
 		return false
 	}
 	return true
 }
 
-func (c *contest) end(ctx context.Context) (*dns.Msg, error) {
+func (c *contest) end(ctx context.Context) (*message, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

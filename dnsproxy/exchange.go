@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -67,7 +66,7 @@ func (a *ask) answers(msg []byte) bool {
 }
 
 // overUDP asks over a socket and waits for the answer until the socket's read deadline.
-func (a *ask) overUDP(k *socket) (*dns.Msg, error) {
+func (a *ask) overUDP(k *socket) (*message, error) {
 	if _, err := k.Write(a.msg); err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func (a *ask) overUDP(k *socket) (*dns.Msg, error) {
 }
 
 // await reads until the answer is there.
-func (a *ask) await(k net.Conn) (*dns.Msg, error) {
+func (a *ask) await(k net.Conn) (*message, error) {
 	buf := datagrams.Get().(*[]byte)
 	defer datagrams.Put(buf)
 	for range forgeries {
@@ -89,13 +88,13 @@ func (a *ask) await(k net.Conn) (*dns.Msg, error) {
 		if n == len(*buf) || binary.BigEndian.Uint16((*buf)[2:])&bitTC != 0 {
 			return nil, errCut
 		}
-		return unpack((*buf)[:n])
+		return readMessage(bytes.Clone((*buf)[:n]))
 	}
 	return nil, errForged
 }
 
 // overTCP asks over a connection of its own (RFC 7766).
-func (a *ask) overTCP(ctx context.Context, to netip.AddrPort, timeout time.Duration) (*dns.Msg, error) {
+func (a *ask) overTCP(ctx context.Context, to netip.AddrPort, timeout time.Duration) (*message, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var d net.Dialer
@@ -120,22 +119,7 @@ func (a *ask) overTCP(ctx context.Context, to netip.AddrPort, timeout time.Durat
 	if !a.answers(msg) {
 		return nil, errForged
 	}
-	return unpack(msg)
-}
-
-// unpack reads an answer that is this question's. The kinds of records whose form is hard to get right are the servers' and the library's to
-// agree on: where they don't, an answer about services becomes an empty one, since it's only ever an improvement of the addresses.
-func unpack(msg []byte) (*dns.Msg, error) {
-	m := new(dns.Msg)
-	err := m.Unpack(msg)
-	if err == nil {
-		return m, nil
-	}
-	if len(m.Question) == 1 && (m.Question[0].Qtype == dns.TypeHTTPS || m.Question[0].Qtype == dns.TypeSVCB) {
-		m.Answer, m.Ns, m.Extra = nil, nil, nil
-		return m, nil
-	}
-	return nil, fmt.Errorf("reading the answer: %w", err)
+	return readMessage(msg)
 }
 
 // datagrams are buffers for answers. The servers are told that 1,232 octets fit; one that doesn't heed it is asked over TCP.

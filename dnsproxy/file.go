@@ -20,7 +20,7 @@ const maxFile = 32 << 20
 type followed[T any] struct {
 	path   string
 	parse  func([]byte) T // of nil where there is no file
-	looked atomic.Int64   // when, in nanoseconds of the caller's clock
+	looked atomic.Int64   // at which tick
 	mu     sync.Mutex
 	stamp  stamp
 	value  atomic.Pointer[T]
@@ -37,7 +37,7 @@ type stamp struct {
 
 // get returns what the file says, and whether that is new.
 func (f *followed[T]) get(now time.Time) (value *T, changed bool) {
-	value, due := f.value.Load(), now.UnixNano()
+	value, due := f.value.Load(), tick(now)
 	if looked := f.looked.Load(); value != nil && (due-looked < int64(lookEvery) || !f.looked.CompareAndSwap(looked, due)) {
 		return value, false
 	}
@@ -85,6 +85,12 @@ func stampOf(path string, now time.Time) (stamp, error) {
 	}
 	return s, nil
 }
+
+// began is when ticks began.
+var began = time.Now().Add(-time.Hour)
+
+// tick is a time as nanoseconds of the clock that nobody sets, for what is kept in one word. It is never 0.
+func tick(t time.Time) int64 { return int64(t.Sub(began)) }
 
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)

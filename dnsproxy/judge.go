@@ -236,8 +236,8 @@ func (s *Server) give(a *answer, now time.Time) {
 		s.Book.Learn(a.name, a.addrs...)
 		a.learnt.Store(known)
 	}
-	at := now.UnixNano()
-	if last := a.logged.Load(); at-last < int64(together) || !a.logged.CompareAndSwap(last, at) {
+	at := tick(now)
+	if last := a.logged.Load(); last != 0 && at-last < int64(together) || !a.logged.CompareAndSwap(last, at) {
 		return
 	}
 	k := line{shown(a.name), wirelog.Allowed, ""}

@@ -14,7 +14,7 @@ import (
 // no one is to be asked about.
 //
 // A single label is completed first. A name with a dot is asked as it is first, whatever ndots says: the rules name it as a whole.
-func (r *Resolver) search(ctx context.Context, conf *resolvConf, q question) (*dns.Msg, error) {
+func (r *Resolver) search(ctx context.Context, conf *resolvConf, q question) (*message, error) {
 	name := q.name.String()
 	short := !q.name.IsZero() && strings.Count(name, ".") < conf.ndots
 	if !short || len(conf.search) == 0 {
@@ -22,11 +22,11 @@ func (r *Resolver) search(ctx context.Context, conf *resolvConf, q question) (*d
 	}
 	if q.name.SingleLabel() {
 		m, err := r.complete(ctx, conf, q)
-		if m != nil && answered(m) {
+		if m != nil && m.answered() {
 			return m, nil
 		}
 		whole, wholeErr := r.consult(ctx, conf, q)
-		if wholeErr == nil && answered(whole) {
+		if wholeErr == nil && whole.answered() {
 			return whole, nil
 		}
 		if m != nil || err != nil {
@@ -35,22 +35,19 @@ func (r *Resolver) search(ctx context.Context, conf *resolvConf, q question) (*d
 		return whole, wholeErr
 	}
 	whole, err := r.consult(ctx, conf, q)
-	if err != nil || whole.Rcode != dns.RcodeNameError {
+	if err != nil || whole.rcode != dns.RcodeNameError {
 		return whole, err
 	}
-	if m, _ := r.complete(ctx, conf, q); m != nil && answered(m) {
+	if m, _ := r.complete(ctx, conf, q); m != nil && m.answered() {
 		return m, nil
 	}
 	return whole, nil
 }
 
-// answered reports whether an answer holds something.
-func answered(m *dns.Msg) bool { return m.Rcode == dns.RcodeSuccess && len(m.Answer) > 0 }
-
 // complete asks about the name completed from the search list, and returns the first answer that holds something. Otherwise it is an empty
 // answer where a completed name was there without a record of the type, a failure where one couldn't be asked about, and nil.
-func (r *Resolver) complete(ctx context.Context, conf *resolvConf, q question) (*dns.Msg, error) {
-	var empty *dns.Msg
+func (r *Resolver) complete(ctx context.Context, conf *resolvConf, q question) (*message, error) {
+	var nothing *message
 	var failure error
 	for _, domain := range conf.search {
 		full, err := policy.ParseName(q.name.String() + "." + domain.String())
@@ -60,38 +57,41 @@ func (r *Resolver) complete(ctx context.Context, conf *resolvConf, q question) (
 		completed := q
 		completed.name = full
 		m, err := r.consult(ctx, conf, completed)
+		if err == nil && m.rcode == dns.RcodeSuccess {
+			m, err = renamed(m, q, full)
+		}
 		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case err != nil:
 			failure = err
-		case answered(m):
-			return rename(m, q, full), nil
-		case m.Rcode == dns.RcodeSuccess:
-			empty = rename(m, q, full)
-		case m.Rcode != dns.RcodeNameError:
+		case m.answered():
+			return m, nil
+		case m.rcode == dns.RcodeSuccess:
+			nothing = m
+		case m.rcode != dns.RcodeNameError:
 			failure = errNoServer
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 	}
-	if empty != nil {
-		return empty, nil
+	if nothing != nil {
+		return nothing, nil
 	}
 	return nil, failure
 }
 
-// rename makes the answer about a completed name one about the name that was asked: a CNAME leads from one to the other.
-func rename(m *dns.Msg, q question, full policy.Name) *dns.Msg {
+// renamed makes the answer about a completed name one about the name that was asked: a CNAME leads from one to the other.
+func renamed(m *message, q question, full policy.Name) (*message, error) {
 	from, to := q.name.String()+".", full.String()+"."
-	m.Question = []dns.Question{{Name: from, Qtype: q.qtype, Qclass: dns.ClassINET}}
-	if len(m.Answer) == 0 {
-		return m
-	}
-	ttl := m.Answer[0].Header().Ttl
-	alias := &dns.CNAME{Hdr: dns.RR_Header{Name: from, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: ttl}, Target: to}
-	m.Answer = append([]dns.RR{alias}, m.Answer...)
-	m.AuthenticatedData = false
-	return m
+	return m.rewrite(func(parts *dns.Msg) {
+		parts.Question = []dns.Question{{Name: from, Qtype: q.qtype, Qclass: dns.ClassINET}}
+		parts.AuthenticatedData = false
+		if len(parts.Answer) == 0 {
+			return
+		}
+		ttl := parts.Answer[0].Header().Ttl
+		alias := &dns.CNAME{Hdr: dns.RR_Header{Name: from, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: ttl}, Target: to}
+		parts.Answer = append([]dns.RR{alias}, parts.Answer...)
+	})
 }
 
 // untold reports whether no one is to be asked about a name: a metadata service's, and those whose answer is fixed.

@@ -1,6 +1,7 @@
 package dnsproxy
 
 import (
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -8,12 +9,26 @@ import (
 	"github.com/miekg/dns"
 )
 
-// stripServices takes out of HTTPS and SVCB records (RFC 9460) what would hide a call from the proxy or send it where there is no
-// way: the key of an encrypted ClientHello, and HTTP/3, which is UDP. It reports whether anything was changed.
-func stripServices(m *dns.Msg) bool {
-	answer := stripSection(&m.Answer)
-	extra := stripSection(&m.Extra)
-	return answer || extra
+// stripped is a message whose HTTPS and SVCB records (RFC 9460) have lost what would hide a call from the proxy or send it where there is no
+// way: the key of an encrypted ClientHello, and HTTP/3, which is UDP. It also returns the addresses that they hint at. Records that can't be
+// read are as good as none: they are only ever an improvement of the addresses.
+func stripped(q question, m *message) (*message, []netip.Addr) {
+	var hints []netip.Addr
+	changed := false
+	rewritten, err := m.rewrite(func(parts *dns.Msg) {
+		answer, extra := stripSection(&parts.Answer), stripSection(&parts.Extra)
+		if changed = answer || extra; changed {
+			parts.AuthenticatedData = false
+		}
+		hints = appendHints(appendHints(nil, parts.Answer), parts.Extra)
+	})
+	switch {
+	case err != nil:
+		return empty(q, dns.RcodeSuccess), nil
+	case changed:
+		return rewritten, hints
+	}
+	return m, hints
 }
 
 // stripSection also drops the signatures of the records that it changes: they'd no longer fit.
@@ -101,18 +116,29 @@ func withoutMandatory(values []dns.SVCBKeyValue, gone []dns.SVCBKey) []dns.SVCBK
 	})
 }
 
-// appendHints adds the address hints of a service.
-func appendHints(all []netip.Addr, s *dns.SVCB) []netip.Addr {
-	for _, v := range s.Value {
-		switch v := v.(type) {
-		case *dns.SVCBIPv4Hint:
-			for _, ip := range v.Hint {
-				all = appendIP(all, ip)
+// appendHints adds the address hints of services.
+func appendHints(all []netip.Addr, rrs []dns.RR) []netip.Addr {
+	for _, rr := range rrs {
+		s := service(rr)
+		if s == nil {
+			continue
+		}
+		for _, v := range s.Value {
+			switch v := v.(type) {
+			case *dns.SVCBIPv4Hint:
+				all = appendIPs(all, v.Hint)
+			case *dns.SVCBIPv6Hint:
+				all = appendIPs(all, v.Hint)
 			}
-		case *dns.SVCBIPv6Hint:
-			for _, ip := range v.Hint {
-				all = appendIP(all, ip)
-			}
+		}
+	}
+	return all
+}
+
+func appendIPs(all []netip.Addr, ips []net.IP) []netip.Addr {
+	for _, ip := range ips {
+		if a, ok := netip.AddrFromSlice(ip); ok {
+			all = append(all, plain(a))
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ import (
 const (
 	socketUses  = 256
 	socketLife  = 10 * time.Second
-	socketsIdle = 32
+	socketsIdle = 128
 )
 
 // sockets are connected UDP sockets to the machine's name servers. One has one question under way at a time, so what arrives on

@@ -21,7 +21,7 @@ type try struct {
 }
 
 // run sends the question and waits for the answer, but no longer than patience: then open is true, and finish waits on.
-func (t *try) run(ctx context.Context, patience time.Duration) (m *dns.Msg, open bool, err error) {
+func (t *try) run(ctx context.Context, patience time.Duration) (m *message, open bool, err error) {
 	if t.tcp {
 		m, err = newAsk(t.q, true).overTCP(ctx, t.to, t.timeout)
 		return m, false, err
@@ -45,37 +45,38 @@ func (t *try) run(ctx context.Context, patience time.Duration) (m *dns.Msg, open
 }
 
 // finish waits for the answer to a question that run left open.
-func (t *try) finish(ctx context.Context) (*dns.Msg, error) {
+func (t *try) finish(ctx context.Context) (*message, error) {
 	m, err := t.wait(ctx, t.until)
 	return t.settle(ctx, m, err)
 }
 
 // wait reads the answer until a time, or until ctx ends.
-func (t *try) wait(ctx context.Context, until time.Time) (*dns.Msg, error) {
-	t.socket.SetReadDeadline(until)
-	stop := context.AfterFunc(ctx, func() { t.socket.SetReadDeadline(time.Unix(1, 0)) })
-	m, err := t.ask.await(t.socket.UDPConn)
-	if !stop() { // the deadline is being moved: this socket is of no use to anyone else
-		t.socket.uses = socketUses
+func (t *try) wait(ctx context.Context, until time.Time) (*message, error) {
+	k := t.socket
+	k.SetReadDeadline(until)
+	stop := context.AfterFunc(ctx, func() { k.SetReadDeadline(time.Unix(1, 0)) })
+	m, err := t.ask.await(k.UDPConn)
+	if !stop() { // the deadline may be moved later still: the socket is of no use to anyone else
+		k.uses = socketUses
 	}
 	return m, err
 }
 
 // settle gives the socket back, and asks again where the answer says that it must be asked otherwise: over TCP where it was cut, without
 // EDNS where the server doesn't know it.
-func (t *try) settle(ctx context.Context, m *dns.Msg, err error) (*dns.Msg, error) {
+func (t *try) settle(ctx context.Context, m *message, err error) (*message, error) {
 	t.over(err == nil || err == errCut)
 	switch {
 	case err == errCut:
 		return newAsk(t.q, true).overTCP(ctx, t.to, t.timeout)
-	case err == nil && !t.q.do && (m.Rcode == dns.RcodeFormatError || m.Rcode == dns.RcodeNotImplemented):
+	case err == nil && !t.q.do && (m.rcode == dns.RcodeFormatError || m.rcode == dns.RcodeNotImplemented):
 		return t.plain(ctx)
 	}
 	return m, err
 }
 
 // plain asks without EDNS.
-func (t *try) plain(ctx context.Context) (*dns.Msg, error) {
+func (t *try) plain(ctx context.Context) (*message, error) {
 	var err error
 	t.ask = newAsk(t.q, false)
 	if t.socket, err = t.r.sockets.get(ctx, t.to); err != nil {
