@@ -28,14 +28,16 @@ func (w *Wire) judge(d *destination, shown policy.Host) (policy.Decision, dest) 
 	}
 	byName := rules.Shown(shown, d.to.Port())
 	switch {
+	case byName.Reason == policy.ReasonMetadata:
+		return byName, dest{}
+	case !connection.Allowed && !d.nameable(connection):
+		return connection, dest{}
 	case !byName.Allowed:
 		return byName, dest{}
 	case connection.Allowed:
 		return connection, d.dest(connection)
-	case d.nameable(connection):
-		return byName, dest{host: shown, port: d.to.Port()}
 	}
-	return connection, dest{}
+	return byName, dest{host: shown, port: d.to.Port()}
 }
 
 // connection decides the connection itself: by its address and the names that this was given for, or by the name that was asked for.

@@ -46,6 +46,7 @@ type Watch interface {
 
 // Config is what a Wire is made of. Every field without "may be" is needed.
 type Config struct {
+	Sandbox  string              // its name, for the words of a refusal; may be empty
 	Rules    func() policy.Rules // the rules now; asked for each call, since they can change
 	Gate     Gate
 	Book     Book

@@ -35,15 +35,24 @@ func refusalWords(c *call, d policy.Decision) string {
 func allowedBy(c *call, r policy.Reason) string {
 	switch r {
 	case policy.ReasonNotAllowed, policy.ReasonNameNotAllowed, policy.ReasonAddressNotAllowed, policy.ReasonShownNotAllowed, policy.ReasonPrivate:
-		return fmt.Sprintf("To allow it: lnk sandbox run -a %s …", c.target)
+		return fmt.Sprintf("To allow it: lnk sandbox run -a %s …", endpointFor(c))
 	case policy.ReasonPortNotAllowed:
 		return fmt.Sprintf("To allow it: lnk sandbox run -p %d …", c.where.to.Port())
 	case policy.ReasonStopped:
 		return "To let calls through again: lnk sandbox stop --off"
 	case policy.ReasonPaused:
-		return "To let calls through again: lnk sandbox resume NAME"
+		return "To let calls through again: lnk sandbox resume " + c.flow.wire.Sandbox
 	}
 	return ""
+}
+
+// endpointFor is the endpoint that would allow a call, in the form that a spec has it: without a port it means 80 and 443.
+func endpointFor(c *call) string {
+	switch c.where.to.Port() {
+	case portHTTP, portHTTPS:
+		return strings.TrimSuffix(c.target.String(), fmt.Sprintf(":%d", c.where.to.Port()))
+	}
+	return c.target.String()
 }
 
 // upstreamFailed answers a request whose upstream couldn't be reached, may not be, or broke before its answer.
