@@ -35,6 +35,7 @@ func TestEndpointsHaveOneForm(t *testing.T) {
 		"this machine, without a port":             {"localhost", "localhost"},
 		"this machine by address":                  {"127.0.0.1:5432", "127.0.0.1:5432"},
 		"this machine by IPv6 address":             {"[::1]:443", "[::1]:443"},
+		"this machine by IPv6 address, as network": {"[::1/128]:443", "[::1]:443"},
 		"this machine by its name in the room":     {"host.lnk.internal:11434", "host.lnk.internal:11434"},
 		"this machine by its name in containers":   {"host.docker.internal:11434", "host.docker.internal:11434"},
 		"a metadata service is well formed":        {"169.254.169.254", "169.254.169.254"},
@@ -128,6 +129,25 @@ func TestWhatIsNoEndpoint(t *testing.T) {
 				t.Errorf("ParseEndpoint(%.80q): %v; want %q, write %q", c.entry, err, c.problem, c.normal)
 			}
 		})
+	}
+}
+
+func TestAnErrorQuotesTheEntryAndSaysWhatToWrite(t *testing.T) {
+	_, err := ParseEndpoint("10.1.2.3/16\x1b")
+	if want := `endpoint "10.1.2.3/16\x1b": a network's length is a number from 0 to 32`; err.Error() != want {
+		t.Errorf("%s, want %s", err, want)
+	}
+	_, err = ParseEndpoint("10.1.2.3/16:22")
+	if want := `endpoint "10.1.2.3/16:22": an address inside a network, not the network; write "10.1.0.0/16:22"`; err.Error() != want {
+		t.Errorf("%s, want %s", err, want)
+	}
+}
+
+func TestWhichEndpointsAreThisMachines(t *testing.T) {
+	for entry, want := range map[string]bool{"localhost:80": true, "127.0.0.1": true, "[::1]:22": true, "host.docker.internal:80": true, "allowed.test": false, "*.allowed.test": false, "203.0.113.10": false} {
+		if got := endpoint(t, entry).IsMachine(); got != want {
+			t.Errorf("%s: %v", entry, got)
+		}
 	}
 }
 

@@ -54,3 +54,16 @@ func declaredReasons(t *testing.T) []string {
 	}
 	return found
 }
+
+func TestWhatTheUserDidHimselfDoesNotCount(t *testing.T) {
+	for _, r := range []Reason{ReasonStopped, ReasonPaused, ReasonUnreadable, ReasonOverLimit, ReasonLogUnwritable, ReasonProgramEnded, ""} {
+		if r.Counts() {
+			t.Errorf("%q counts", r)
+		}
+	}
+	for _, r := range []Reason{ReasonNameNotAllowed, ReasonMetadata, ReasonMalformed, ReasonPortNotAllowed} {
+		if !r.Counts() {
+			t.Errorf("%q doesn't count", r)
+		}
+	}
+}

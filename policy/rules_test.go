@@ -159,6 +159,8 @@ func TestConnection(t *testing.T) {
 		"a refusal address":                                         {r, "198.18.1.7:443", []string{"denied.test"}, no(ReasonNameNotAllowed)},
 		"an IPv6 refusal address":                                   {r, "[2001:2:0:1::7]:443", []string{"denied.test"}, no(ReasonNameNotAllowed)},
 		"a refusal address of a name that is allowed by now":        {r, "198.18.1.7:443", []string{"allowed.test"}, by("allowed.test", "allowed.test")},
+		"a refusal address of a name below a wildcard by now":       {r, "198.18.1.7:443", []string{"a.good.test"}, by("*.good.test", "a.good.test")},
+		"open: a refusal address":                                   {open, "198.18.1.7:443", []string{"denied.test"}, by(`mode "open"`, "denied.test")},
 		"a refusal address of no name":                              {r, "198.18.1.7:7000", nil, no(ReasonReserved)},
 		"no destination":                                            {r, "", nil, no(ReasonNoOriginal)},
 		"port 0":                                                    {r, "203.0.113.66:0", []string{"any.test"}, no(ReasonNoOriginal)},
