@@ -19,19 +19,18 @@ var kinds = map[string]string{
 }
 
 // unknownKey says that a key isn't known, and which are.
-func unknownKey(key []string) string {
+func unknownKey(key []string) error {
 	section := ""
 	if len(key) > 1 && kinds[key[0]] != "" {
 		section = key[0]
 	} else {
 		key = key[:1]
 	}
-	known := knownIn(section)
-	text := fmt.Sprintf("unknown section [%s]; there are %s", quoted(key[0]), strings.Join(known, ", "))
-	if section != "" {
-		text = fmt.Sprintf("unknown key %s in [%s]; there are %s", quoted(strings.Join(key[1:], ".")), section, strings.Join(known, ", "))
+	known := strings.Join(knownIn(section), ", ")
+	if section == "" {
+		return fmt.Errorf("unknown section [%s]; there are %s", quoted(key[0]), known)
 	}
-	return text
+	return fmt.Errorf("unknown key %s in [%s]; there are %s", quoted(strings.Join(key[1:], ".")), section, known)
 }
 
 // knownIn lists the keys of a section, or the sections.

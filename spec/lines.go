@@ -7,7 +7,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// lines says at which line of a file each key's value begins, and each entry of a list: "network.ports" and
+// lines says at which line of a file each section and key begins, and each entry of a list: "network", "network.ports" and
 // "network.ports[1]". The decoder keeps no positions of values that it could decode, so a file that turns out to be wrong
 // later is read once more for them; the library's parser, whose interface may change with its version, is used here alone.
 type lines map[string]int
@@ -21,6 +21,7 @@ func linesOf(data []byte) lines {
 		switch e := p.Expression(); e.Kind {
 		case unstable.Table, unstable.ArrayTable:
 			section = keyOf(e) + "."
+			found[keyOf(e)] = p.Shape(firstRaw(e)).Start.Line
 		case unstable.KeyValue:
 			found.add(&p, section, e)
 		}
@@ -40,6 +41,20 @@ func (l lines) add(p *unstable.Parser, section string, keyValue *unstable.Node) 
 			l[key+"["+strconv.Itoa(i)+"]"] = p.Shape(entry.Raw).Start.Line
 		}
 	}
+}
+
+// checkLetters refuses a key that is known only in other letters: the decoder takes Mode for mode, and of both the last.
+func (l lines) checkLetters(at func(int, error) error) error {
+	first := ""
+	for key, line := range l {
+		if _, known := kinds[key]; !known && !strings.HasSuffix(key, "]") && (first == "" || line < l[first]) {
+			first = key
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	return at(l[first], unknownKey(strings.Split(first, ".")))
 }
 
 // keyOf is a node's key, its parts joined by dots.

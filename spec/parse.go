@@ -18,17 +18,25 @@ type document struct {
 
 // Parse reads a spec. origin names it in errors: a file's path.
 func Parse(data []byte, origin string) (Spec, error) {
+	at := func(line int, err error) error { return fmt.Errorf("%s: %w", place(origin, line), err) }
 	var d document
-	decoder := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
-	if err := decoder.Decode(&d); err != nil {
-		return Spec{}, explain(err, origin)
+	err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&d)
+	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
+		return Spec{}, unknownKeys(unknown, at)
+	}
+	lines := linesOf(data)
+	if err != nil {
+		return Spec{}, at(explain(err, lines))
+	}
+	if err := lines.checkLetters(at); err != nil {
+		return Spec{}, err
 	}
 	s, err := d.apply(Default())
 	if wrong, ok := errors.AsType[*valueError](err); ok {
-		return Spec{}, fmt.Errorf("%s: %w", place(origin, linesOf(data).of(wrong.key, wrong.index)), wrong)
+		return Spec{}, at(lines.of(wrong.key, wrong.index), wrong)
 	}
 	if err != nil {
-		return Spec{}, fmt.Errorf("%s: %w", place(origin, 0), err)
+		return Spec{}, at(0, err)
 	}
 	return s, nil
 }
@@ -64,25 +72,29 @@ func (e *valueError) Unwrap() error { return e.err }
 
 func wrong(key string, index int, err error) error { return &valueError{key, index, err} }
 
-// explain says what the decoder found in the words of a spec, without the names of Go types.
-func explain(err error, origin string) error {
-	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
-		var all []error
-		for _, e := range unknown.Errors {
-			line, _ := e.Position()
-			all = append(all, fmt.Errorf("%s: %s", place(origin, line), unknownKey(e.Key())))
-		}
-		return errors.Join(all...)
+// unknownKeys names each key that isn't known, with its line.
+func unknownKeys(unknown *toml.StrictMissingError, at func(int, error) error) error {
+	var all []error
+	for _, e := range unknown.Errors {
+		line, _ := e.Position()
+		all = append(all, at(line, unknownKey(e.Key())))
 	}
+	return errors.Join(all...)
+}
+
+// explain says at which line what is wrong that the decoder found, in the words of a spec and without the names of Go types.
+func explain(err error, lines lines) (int, error) {
 	bad, ok := errors.AsType[*toml.DecodeError](err)
 	if !ok {
-		return fmt.Errorf("%s: %w", place(origin, 0), err)
+		return 0, err
 	}
 	line, _ := bad.Position()
-	if want, known := kinds[strings.Join(bad.Key(), ".")]; known {
-		return fmt.Errorf("%s: %s: not %s", place(origin, line), keyName(strings.Join(bad.Key(), ".")), want)
+	key := strings.Join(bad.Key(), ".")
+	twice := strings.Contains(bad.Error(), " already ") // the one fault of a key itself, not of its value
+	if want, known := kinds[key]; known && !twice {
+		return max(line, lines.of(key, -1)), fmt.Errorf("%s: not %s", keyName(key), want) // of a nested list it knows no line
 	}
-	return fmt.Errorf("%s: not TOML: %s", place(origin, line), strings.TrimPrefix(bad.Error(), "toml: "))
+	return line, fmt.Errorf("not TOML: %s", strings.TrimPrefix(bad.Error(), "toml: "))
 }
 
 // place is where an error lies; line 0 is no line in particular.
