@@ -12,13 +12,18 @@ import (
 // plan is all that the room's init is told.
 func (r *run) plan() netns.Plan {
 	hostname, _ := os.Hostname() // one that isn't known stands in no file
+	env, files := Environment(r.Env, r.caller), []netns.File(nil)
+	if r.authority != nil {
+		files, env = trust(r.authority, env)
+	}
 	return netns.Plan{
 		Ports:      r.spec.Rules().Ports(),
 		ResolvConf: resolvConf(policy.NameServer.String()),
 		Hosts:      hostsFile(hostname),
 		Cover:      r.covered(),
 		Argv:       r.Argv,
-		Env:        Environment(r.Env, r.caller),
+		Replace:    files,
+		Env:        env,
 		Dir:        r.dir,
 		User:       r.caller.identity(),
 	}

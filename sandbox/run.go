@@ -13,6 +13,7 @@ import (
 	"lnk/control"
 	"lnk/netns"
 	"lnk/policy"
+	"lnk/proxy"
 	"lnk/settings"
 	"lnk/spec"
 )
@@ -20,18 +21,19 @@ import (
 // run is one run under way. Its parts are set in the order of its fields.
 type run struct {
 	Options
-	signals *signals
-	caller  Caller
-	launch  launch // nil where no room could be started
-	home    settings.Home
-	dir     string
-	source  source
-	spec    spec.Spec
-	name    settings.Name
-	claim   *claim
-	gate    *control.Gate
-	rules   currentRules
-	told    sync.Mutex
+	signals   *signals
+	caller    Caller
+	launch    launch // nil where no room could be started
+	home      settings.Home
+	dir       string
+	source    source
+	spec      spec.Spec
+	name      settings.Name
+	claim     *claim
+	authority *proxy.Authority
+	gate      *control.Gate
+	rules     currentRules
+	told      sync.Mutex
 }
 
 // Run runs a program in a sandbox and returns what it exited with: its own status, or 128 and the number of the signal that ended it. An
@@ -177,7 +179,10 @@ func (r *run) tell(e Event) {
 }
 
 // inRoom builds the room, serves it, and runs the program in it to its end.
-func (r *run) inRoom(ctx context.Context) (int, error) {
+func (r *run) inRoom(ctx context.Context) (_ int, err error) {
+	if r.authority, err = proxy.NewAuthority(string(r.name)); err != nil {
+		return 0, err
+	}
 	room, err := r.launch.Build(r.plan())
 	if err != nil {
 		return 0, err

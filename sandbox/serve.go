@@ -38,6 +38,7 @@ type service struct {
 func (r *run) serve(room *netns.Room) (*service, error) {
 	s := &service{run: r}
 	if err := s.make(); err != nil {
+		closeAll(room)
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,7 +91,7 @@ func (s *service) connect() (err error) {
 	}
 	s.wire, err = proxy.New(proxy.Config{
 		Rules: r.rules.get, Gate: gate, Book: book, Resolver: s.resolver, Log: s.log, Counter: s.traffic,
-		Watch: callWatch{watch}, MaxFlows: maxFlows(r.spec.MaxCalls()),
+		Watch: callWatch{watch}, Authority: r.authority, MaxFlows: maxFlows(r.spec.MaxCalls()),
 	})
 	return err
 }

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"context"
+
 	"lnk/control"
 	"lnk/wirelog"
 )
@@ -12,8 +14,16 @@ func newWatch(s *service) (*control.Watch, error) {
 		_ = s.log.Write(wirelog.Record{
 			Verb: wirelog.Pause, Target: wirelog.NameTarget(string(r.name)), Outcome: wirelog.Refused, Reason: why, Always: true,
 		}) // the log itself says what it couldn't write
-		s.serving.Go(func() { r.tell(Paused{Name: r.name, Why: why}) }) // a slow terminal must not hold up the wire
+		s.serving.Go(func() { s.sayPaused(why) }) // a slow terminal or desktop must not hold up the wire
 	}})
+}
+
+// sayPaused says it where it is seen: on the terminal, and on the caller's desktop where there is one.
+func (s *service) sayPaused(why string) {
+	r := s.run
+	r.tell(Paused{Name: r.name, Why: why})
+	_ = control.Notify(context.Background(), r.caller.UID, // ends by itself within a second; the terminal, the log and the list say it too
+		"Sandbox "+string(r.name)+" is paused", why+"\nTo end it: lnk sandbox resume "+string(r.name))
 }
 
 // callWatch tells the watch of the wire's refusals.
