@@ -23,12 +23,15 @@ var fixedNames = map[Name]FixedAnswer{
 }
 
 // fixedZones have a fixed answer for themselves and for all that lies below.
-var fixedZones = map[Name]FixedAnswer{
-	localhost:                {Addrs: loopback},  // RFC 6761, section 6.3
-	mustName("invalid"):      {NoSuchName: true}, // RFC 6761, section 6.4
-	mustName("onion"):        {NoSuchName: true}, // RFC 7686, section 2
-	mustName("alt"):          {NoSuchName: true}, // RFC 9476, section 2
-	mustName("lnk.internal"): {NoSuchName: true}, // the room's own zone: what it doesn't hold isn't there
+var fixedZones = []struct {
+	zone   Name
+	answer FixedAnswer
+}{
+	{localhost, FixedAnswer{Addrs: loopback}},                 // RFC 6761, section 6.3
+	{mustName("invalid"), FixedAnswer{NoSuchName: true}},      // RFC 6761, section 6.4
+	{mustName("onion"), FixedAnswer{NoSuchName: true}},        // RFC 7686, section 2
+	{mustName("alt"), FixedAnswer{NoSuchName: true}},          // RFC 9476, section 2
+	{mustName("lnk.internal"), FixedAnswer{NoSuchName: true}}, // the room's own zone: what it doesn't hold isn't there
 }
 
 // Fixed returns the answer to a name that no name server is asked about: the room's own names, localhost and what lies below
@@ -38,9 +41,9 @@ func Fixed(n Name) (FixedAnswer, bool) {
 	if a, ok := fixedNames[n]; ok {
 		return a, true
 	}
-	for zone := n; !zone.IsZero(); zone = zone.parent() {
-		if a, ok := fixedZones[zone]; ok {
-			return a, true
+	for _, z := range fixedZones {
+		if n == z.zone || n.Under(z.zone) {
+			return z.answer, true
 		}
 	}
 	if network, ok := reverse(n); ok {

@@ -346,6 +346,21 @@ func BenchmarkConnection(b *testing.B) {
 	}
 }
 
+func BenchmarkLookup(b *testing.B) {
+	r := manyRules(b, 10_000)
+	for sentence, c := range hardCalls() {
+		if len(c.names) == 0 {
+			continue
+		}
+		b.Run(sentence, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Lookup(c.names[0])
+			}
+		})
+	}
+}
+
 func BenchmarkNewRules(b *testing.B) {
 	list := manyRules(b, 10_000).Endpoints()
 	for b.Loop() {
