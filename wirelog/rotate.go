@@ -14,15 +14,23 @@ func numbered(path string, k int) string { return path + "." + strconv.Itoa(k) }
 // rotate makes the full log .1, and moves those before it up to the first number that is free. It always returns an
 // error: errStale where the log must be looked at anew.
 //
-// The lock makes it one process's work. But a process that stopped in the midst of it isn't waited for, and goes on whenever it
-// is woken, so every step is one that may come too late: see move.
+// The lock makes it one process's work. But a process that stopped in the midst of it isn't waited for, and goes on
+// whenever it is woken, so every step is one that may come too late. First it notes which files there are, then it looks
+// whether the log is still the one it means to rotate; after that it only moves what it noted: see move.
 func (f *file) rotate() error {
-	free, err := f.makeRoom()
+	before, err := f.rotated()
 	if err != nil {
 		return err
 	}
-	for k := free; k > 1; k-- {
-		if err := f.moveUp(k - 1); err != nil {
+	if _, err := f.current(); err != nil {
+		return err
+	}
+	free, err := f.makeRoom(before)
+	if err != nil {
+		return err
+	}
+	for k := free - 1; k >= 1; k-- {
+		if err := move(numbered(f.path, k), numbered(f.path, k+1), idOf(before[k])); err != nil {
 			return err
 		}
 	}
@@ -32,51 +40,50 @@ func (f *file) rotate() error {
 	return errStale
 }
 
-// makeRoom returns the first free number. Where none is, it drops the oldest file.
-func (f *file) makeRoom() (int, error) {
-	for k := 1; k <= f.keep; k++ {
+// rotated is what stands at each number, and at the one beyond; nil where nothing does.
+func (f *file) rotated() ([]*unix.Stat_t, error) {
+	all := make([]*unix.Stat_t, f.keep+2)
+	for k := 1; k < len(all); k++ {
 		st, err := lstat(numbered(f.path, k))
-		if errors.Is(err, unix.ENOENT) {
-			return k, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		if st.Mode&unix.S_IFMT != unix.S_IFREG {
-			return k, setAside(numbered(f.path, k), idOf(&st))
+		switch {
+		case err == nil:
+			all[k] = &st
+		case !errors.Is(err, unix.ENOENT):
+			return nil, err
 		}
 	}
-	return f.keep, f.drop()
+	return all, nil
 }
 
-// drop deletes the oldest file under a number beyond those that are kept. Nothing that is still wanted ever has that number, so
-// the deletion does no harm when it comes too late.
-func (f *file) drop() error {
-	beyond := numbered(f.path, f.keep+1)
-	if st, err := lstat(beyond); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		if err := setAside(beyond, idOf(&st)); err != nil {
-			return err
+// makeRoom returns the first free number: one where nothing is, or no file. Where none is free it drops the oldest file.
+func (f *file) makeRoom(before []*unix.Stat_t) (int, error) {
+	for k := 1; k <= f.keep; k++ {
+		switch st := before[k]; {
+		case st == nil:
+			return k, nil
+		case st.Mode&unix.S_IFMT != unix.S_IFREG:
+			return k, setAside(numbered(f.path, k), idOf(st))
 		}
 	}
-	// What another process left there when it was killed.
-	if err := remove(beyond); err != nil {
+	return f.keep, f.drop(before[f.keep], before[f.keep+1])
+}
+
+// drop deletes the oldest file, under a number beyond those that are kept. Nothing that is still wanted ever has that
+// number, so the deletion does no harm when it comes too late. What is there already is what a process left that was
+// killed between the two.
+func (f *file) drop(oldest, left *unix.Stat_t) error {
+	beyond := numbered(f.path, f.keep+1)
+	if left != nil && left.Mode&unix.S_IFMT != unix.S_IFREG {
+		if err := setAside(beyond, idOf(left)); err != nil {
+			return err
+		}
+	} else if err := remove(beyond); err != nil {
 		return err
 	}
-	if err := f.moveUp(f.keep); err != nil {
+	if err := move(numbered(f.path, f.keep), beyond, idOf(oldest)); err != nil {
 		return err
 	}
 	return remove(beyond)
-}
-
-func (f *file) moveUp(k int) error {
-	st, err := lstat(numbered(f.path, k))
-	if errors.Is(err, unix.ENOENT) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return move(numbered(f.path, k), numbered(f.path, k+1), idOf(&st))
 }
 
 // setAside gives something that is no file (a link, a folder, a pipe), and that somebody else put in the log's way, another name. It is

@@ -18,7 +18,7 @@ func HostPort(host string, port uint16) Target {
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
 		host = host[1 : len(host)-1]
 	}
-	if strings.Contains(host, ":") {
+	if bare, _, _ := authority(host); strings.Contains(bare, ":") {
 		return Target{"[" + word(host, maxTarget-2-len(end)) + "]" + end}
 	}
 	return Target{word(host, maxTarget-len(end)) + end}
