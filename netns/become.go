@@ -28,14 +28,8 @@ func become(id Identity) error {
 		return fmt.Errorf("group %d: %w", id.GID, unix.EINVAL)
 	}
 	if !is(id) {
-		if err := syscall.Setgroups(id.Groups); err != nil {
-			return fmt.Errorf("setting groups %v: %w", id.Groups, err)
-		}
-		if err := syscall.Setresgid(id.GID, id.GID, id.GID); err != nil {
-			return fmt.Errorf("setting group %d: %w", id.GID, err)
-		}
-		if err := syscall.Setresuid(id.UID, id.UID, id.UID); err != nil {
-			return fmt.Errorf("setting the user: %w", err)
+		if err := setUser(id); err != nil {
+			return err
 		}
 	}
 	var all threads
@@ -45,19 +39,31 @@ func become(id Identity) error {
 	return checkIdentity(id)
 }
 
-// is tells whether this process is that user in every respect. The groups don't count where it has no right to set them:
-// they are the caller's own then.
+// setUser changes all threads, in binaries with cgo too: package syscall leaves it to the C library there.
+func setUser(id Identity) error {
+	if err := syscall.Setgroups(id.Groups); err != nil {
+		return fmt.Errorf("setting groups %v: %w", id.Groups, err)
+	}
+	if err := syscall.Setresgid(id.GID, id.GID, id.GID); err != nil {
+		return fmt.Errorf("setting group %d: %w", id.GID, err)
+	}
+	if err := syscall.Setresuid(id.UID, id.UID, id.UID); err != nil {
+		return fmt.Errorf("setting user %d: %w", id.UID, err)
+	}
+	return nil
+}
+
+// is tells whether this process is that user in every respect. Groups that it has no right to set are the caller's own.
 func is(id Identity) bool {
-	ruid, euid, suid := unix.Getresuid()
-	rgid, egid, sgid := unix.Getresgid()
-	if [3]int{ruid, euid, suid} != [3]int{id.UID, id.UID, id.UID} || [3]int{rgid, egid, sgid} != [3]int{id.GID, id.GID, id.GID} {
+	if checkIDs(id) != nil {
 		return false
+	}
+	may, err := permitted()
+	if err == nil && may&capabilities(unix.CAP_SETGID) == 0 {
+		return true
 	}
 	groups, err := os.Getgroups()
-	if err != nil {
-		return false
-	}
-	return id.UID != 0 || slices.Equal(sorted(groups), sorted(id.Groups))
+	return err == nil && slices.Equal(sorted(groups), sorted(id.Groups))
 }
 
 func sorted(list []int) []int {
@@ -66,15 +72,22 @@ func sorted(list []int) []int {
 	return slices.Compact(list)
 }
 
-// checkIdentity trusts no return value: it asks again.
+// checkIdentity asks whether this process is that user and can't be another again.
 func checkIdentity(id Identity) error {
-	ruid, euid, suid := unix.Getresuid()
-	rgid, egid, sgid := unix.Getresgid()
-	if [3]int{ruid, euid, suid} != [3]int{id.UID, id.UID, id.UID} || [3]int{rgid, egid, sgid} != [3]int{id.GID, id.GID, id.GID} {
-		return fmt.Errorf("still user %d, %d, %d and group %d, %d, %d", ruid, euid, suid, rgid, egid, sgid)
+	if err := checkIDs(id); err != nil {
+		return err
 	}
 	if id.UID != 0 && syscall.Setresuid(0, 0, 0) == nil {
 		return errors.New("there is a way back to root")
+	}
+	return nil
+}
+
+func checkIDs(id Identity) error {
+	ruid, euid, suid := unix.Getresuid()
+	rgid, egid, sgid := unix.Getresgid()
+	if [3]int{ruid, euid, suid} != [3]int{id.UID, id.UID, id.UID} || [3]int{rgid, egid, sgid} != [3]int{id.GID, id.GID, id.GID} {
+		return fmt.Errorf("user %d, %d, %d and group %d, %d, %d, not %d and %d", ruid, euid, suid, rgid, egid, sgid, id.UID, id.GID)
 	}
 	return nil
 }

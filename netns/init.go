@@ -74,6 +74,8 @@ func (r *roomInit) live(args []string) (endedBody, error) {
 		if err := r.prepare(args); err != nil {
 			return endedBody{}, err
 		}
+	} else if err := conceal(); err != nil { // exec made it dumpable
+		return endedBody{}, err
 	}
 	if err := r.ch.send(kindReady, struct{}{}); err != nil {
 		return endedBody{}, err
@@ -148,7 +150,7 @@ func (r *roomInit) furnish(to goBody) error {
 	if err := furnish(steps(to)); err != nil {
 		return err
 	}
-	if err := relinquish(&all, to.Capabilities); err != nil {
+	if err := relinquish(&all, to); err != nil {
 		return err
 	}
 	if all.onlyOne {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -11,8 +12,15 @@ import (
 	"lnk/nft"
 )
 
-// farEnd is the other end of the room's link. It is inside as well: what is sent to it arrives in a room that drops it.
+// link is the room's only one. Programs that ask whether they are online look for something like it.
+const link = "eth0"
+
+// farEnd is the other end of the room's link. It is inside as well, without an address: what is sent to it arrives in a room
+// that drops it.
 const farEnd = "far0"
+
+// linkMTU is lo's size: a connection's segments are sized by the link that its first route names, and all of it goes by lo.
+const linkMTU = 65520
 
 // The gateways of the default routes. Nobody is there, and nobody is asked: without ARP (IFF_NOARP) a packet for them is
 // sent at once, and neither a neighbour's answer nor its absence is waited for.
@@ -39,51 +47,55 @@ func makeLinks(ipv6 bool) error {
 	for _, up := range []struct {
 		name  string
 		flags uint16
-	}{{"lo", unix.IFF_UP}, {farEnd, unix.IFF_UP | unix.IFF_NOARP}, {nft.Link, unix.IFF_UP | unix.IFF_NOARP}} {
+	}{{"lo", unix.IFF_UP}, {farEnd, unix.IFF_UP | unix.IFF_NOARP}, {link, unix.IFF_UP | unix.IFF_NOARP}} {
 		if err := ifs.set(up.name, up.flags); err != nil {
 			return err
 		}
 	}
-	index, err := ifs.index(nft.Link)
+	index, err := ifs.index(link)
 	if err != nil {
 		return err
 	}
-	return address(h, index, ipv6)
+	if err := address(h, index, nft.Addr4, gateway4); err != nil || !ipv6 {
+		return err
+	}
+	return address(h, index, nft.Addr6, gateway6)
 }
 
 func addLink(h *netlink.Handle) error {
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name = nft.Link
+	attrs.Name = link
+	attrs.MTU = linkMTU
 	err := h.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: farEnd})
 	if errors.Is(err, unix.EOPNOTSUPP) {
 		return &RightError{"this kernel has no veth devices", "sudo modprobe veth", err}
 	}
 	if err != nil {
-		return fmt.Errorf("adding the link %s: %w", nft.Link, err)
+		return fmt.Errorf("adding the link %s: %w", link, err)
 	}
 	return nil
 }
 
-// address gives the link its addresses and the default routes. IFA_F_NODAD: the address is usable at once.
-func address(h *netlink.Handle, index int, ipv6 bool) error {
-	link := &netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: index}}
-	type family struct {
-		addr  net.IPNet
-		flags int
-		via   net.IP
-	}
-	families := []family{{net.IPNet{IP: nft.Addr4.AsSlice(), Mask: net.CIDRMask(32, 32)}, 0, gateway4}}
-	if ipv6 {
-		families = append(families, family{net.IPNet{IP: nft.Addr6.AsSlice(), Mask: net.CIDRMask(128, 128)}, unix.IFA_F_NODAD, gateway6})
-	}
-	for _, f := range families {
-		if err := h.AddrAdd(link, &netlink.Addr{IPNet: &f.addr, Flags: f.flags}); err != nil {
-			return fmt.Errorf("adding the address %s: %w", f.addr.IP, err)
+// address gives the link an address of one family and a default route. A kernel thread makes IPv6's local route, at the end
+// of a detection of duplicates that doesn't take place; a packet sent before would be lost, so it is made here as well.
+func address(h *netlink.Handle, index int, addr netip.Addr, gateway net.IP) error {
+	own := &net.IPNet{IP: addr.AsSlice(), Mask: net.CIDRMask(addr.BitLen(), addr.BitLen())}
+	device := &netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: index}}
+	if addr.Is4() {
+		if err := h.AddrAdd(device, &netlink.Addr{IPNet: own}); err != nil {
+			return fmt.Errorf("adding the address %s: %w", addr, err)
 		}
-		route := netlink.Route{LinkIndex: index, Gw: f.via, Flags: int(netlink.FLAG_ONLINK)}
-		if err := h.RouteAdd(&route); err != nil {
-			return fmt.Errorf("adding the default route via %s: %w", f.via, err)
+	} else {
+		if err := h.AddrAdd(device, &netlink.Addr{IPNet: own, Flags: unix.IFA_F_NODAD}); err != nil {
+			return fmt.Errorf("adding the address %s: %w", addr, err)
 		}
+		local := netlink.Route{LinkIndex: index, Dst: own, Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL}
+		if err := h.RouteAdd(&local); err != nil {
+			return fmt.Errorf("adding the local route to %s: %w", addr, err)
+		}
+	}
+	if err := h.RouteAdd(&netlink.Route{LinkIndex: index, Gw: gateway, Flags: int(netlink.FLAG_ONLINK)}); err != nil {
+		return fmt.Errorf("adding the default route via %s: %w", gateway, err)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package netns
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,16 +20,13 @@ var mounting = capabilities(unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_R
 
 // assume makes init the program's user, with what mounting takes.
 func assume(all *threads, to goBody) error {
-	if err := all.prctl(unix.PR_SET_KEEPCAPS, 1); err != nil {
+	if err := keep(all, to.Capabilities); err != nil {
 		return fmt.Errorf("keeping capabilities: %w", err)
 	}
-	if !to.UserNS {
+	if !to.UserNS && !is(to.User) {
 		if err := setUser(to.User); err != nil {
 			return err
 		}
-	}
-	if err := checkIdentity(to.User); err != nil && !to.UserNS {
-		return err
 	}
 	may, err := permitted()
 	if err != nil {
@@ -39,22 +35,18 @@ func assume(all *threads, to goBody) error {
 	return capset(may&(mounting|to.Capabilities), 0)
 }
 
-func setUser(id Identity) error {
-	if err := syscall.Setgroups(id.Groups); err != nil {
-		return fmt.Errorf("setting groups %v: %w", id.Groups, err)
+// keep lets a change of user leave this thread its capabilities, and the others too where the program keeps some.
+func keep(all *threads, kept Capabilities) error {
+	if kept == 0 {
+		return unix.Prctl(unix.PR_SET_KEEPCAPS, 1, 0, 0, 0)
 	}
-	if err := syscall.Setresgid(id.GID, id.GID, id.GID); err != nil {
-		return fmt.Errorf("setting group %d: %w", id.GID, err)
-	}
-	if err := syscall.Setresuid(id.UID, id.UID, id.UID); err != nil {
-		return fmt.Errorf("setting user %d: %w", id.UID, err)
-	}
-	return nil
+	return all.prctl(unix.PR_SET_KEEPCAPS, 1)
 }
 
 // relinquish leaves init with kept, and the program with no way to more: no setuid or setcap program, and no exec as root,
 // gains anything.
-func relinquish(all *threads, kept Capabilities) error {
+func relinquish(all *threads, to goBody) error {
+	kept := to.Capabilities
 	if err := dropBounding(kept); err != nil {
 		return err
 	}
@@ -70,7 +62,22 @@ func relinquish(all *threads, kept Capabilities) error {
 	if err := raiseAmbient(kept); err != nil {
 		return err
 	}
-	return conceal()
+	if err := conceal(); err != nil {
+		return err
+	}
+	return verify(to)
+}
+
+// verify trusts no return value: it asks again.
+func verify(to goBody) error {
+	if err := checkIdentity(to.User); err != nil {
+		return err
+	}
+	may, err := permitted()
+	if err == nil && may&^to.Capabilities != 0 {
+		err = fmt.Errorf("still holding the capabilities %#x", uint64(may))
+	}
+	return err
 }
 
 // conceal keeps other processes of the same user out of init's memory and descriptors, and arms the parent-death signal,

@@ -10,11 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Link is the room's interface that the default routes go by; Addr4 and Addr6 are its addresses, which every listener of
-// the wire and of the DNS server is bound to.
-const Link = "eth0"
-
-// The room's own addresses: of the benchmarking range (RFC 2544) and a unique local one (RFC 4193).
+// The room's own addresses, which every listener of the wire and of the DNS server is bound to: of the benchmarking range
+// (RFC 2544), and a unique local one (RFC 4193).
 var (
 	Addr4 = netip.AddrFrom4([4]byte{198, 18, 0, 1})
 	Addr6 = netip.AddrFrom16([16]byte{0xfd, 0x6c, 0x6e, 0x6b, 15: 1})

@@ -51,19 +51,11 @@ func established() []expr.Any {
 	}
 }
 
-func byLoopback() []expr.Any {
+// byLoopback matches packets that go out (OIF) or came in (IIF) by lo.
+func byLoopback(key expr.MetaKey) []expr.Any {
 	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyIIF, Register: 1},
+		&expr.Meta{Key: key, Register: 1},
 		equal(binaryutil.NativeEndian.PutUint32(loopback)),
-	}
-}
-
-func notByLink() []expr.Any {
-	name := make([]byte, unix.IFNAMSIZ)
-	copy(name, Link)
-	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyOIFNAME, Register: 1},
-		&expr.Cmp{Op: expr.CmpOpNeq, Register: 1, Data: name},
 	}
 }
 

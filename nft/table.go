@@ -50,8 +50,8 @@ func calls(p Ports) []rule {
 		}
 	}
 	rules = append(rules, join(local(), accept()))
-	// A socket bound to another interface than the one with the addresses would send into nowhere and wait.
-	rules = append(rules, join(protocol(unix.IPPROTO_TCP), notByLink(), counter(), reset()))
+	// A socket that is bound to lo has no route to the wire: it would send into nowhere and wait.
+	rules = append(rules, join(protocol(unix.IPPROTO_TCP), byLoopback(expr.MetaKeyOIF), counter(), reset()))
 	for _, f := range families(p) {
 		if f.wire != 0 {
 			rules = append(rules, join(f.family(), protocol(unix.IPPROTO_TCP), f.to(f.wire)))
@@ -75,7 +75,7 @@ func others() []rule {
 
 func arrivals() []rule {
 	return []rule{
-		join(byLoopback(), accept()),
+		join(byLoopback(expr.MetaKeyIIF), accept()),
 		join(counter()),
 	}
 }
