@@ -34,10 +34,11 @@
 //
 // # Concurrency and place
 //
-// All exported functions and methods may be used from many goroutines. A look waits a bounded time for another one, so
-// a file system that hangs costs one thread, not one for each call. The package starts no goroutine that outlives the
-// call that started it, with one exception that Gate.Watch names. Everything runs in the machine's namespaces, as the
-// settings' user, and nothing here reads or writes outside the settings folder, but for the desktop's bus.
+// All exported functions and methods may be used from many goroutines. Looks don't wait for each other; only where a
+// file system hangs do they run into a bound, and give up after half a second, so that it costs a bounded number of
+// threads. The package starts no goroutine that outlives the call that started it, with one exception that Gate.Watch
+// names. Everything runs in the machine's namespaces, as the settings' user, and nothing here reads or writes outside
+// the settings folder, but for the desktop's bus and what the user registered to run with a stop.
 //
 // It doesn't end calls (the proxy does, told by Gate.Watch), write the log, or know which sandboxes run.
 package control

@@ -4,17 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"lnk/settings"
-
-	"golang.org/x/sys/unix"
 )
 
-// patience is how long a look waits for a file system before it counts as unreadable. With a tick of a quarter of a
-// second it leaves room within the second that open calls may outlive a stop.
-const patience = 500 * time.Millisecond
+// A look that takes longer than patience counts as unreadable. With a tick of a quarter of a second that leaves room
+// within the second that open calls may outlive a stop. It is waited out in shares, since a process that was stopped or
+// that gets little processor time finds its timer ended as soon as it runs again, and its looks deserve a chance first.
+const (
+	patience = 500 * time.Millisecond
+	shares   = 5
+)
+
+// maxLooks is how many looks run at the same time. Each takes microseconds; only a file system that hangs lets them
+// pile up, and a thread with each.
+const maxLooks = 256
 
 var (
 	errSilent   = errors.New("looking at the settings: the file system doesn't answer")
@@ -27,24 +34,15 @@ type Gate struct {
 	stoppedPath, pausedPath     string
 	sandboxFolder, pausedFolder string
 	disk                        presence
-	turn                        chan struct{} // holds a token while somebody looks
+	looks                       chan struct{} // holds a token for each look that runs
+	silent                      atomic.Bool   // Watch waits in vain for a look
 	held                        atomic.Pointer[hold]
-	shut                        atomic.Bool   // closed, as far as anybody has seen
-	openings                    atomic.Uint64 // how often it opened again
+	settling                    sync.Mutex    // who pays what the hold owes
 	nudged                      chan struct{} // Hold wakes Watch
+	openings                    atomic.Uint64 // how often the gate opened again
 
-	// What the looks before this one saw; whoever has the turn may use them.
-	seen    folders
-	inForce State // the last state that was open, stopped or paused
-	lost    State // what was in force in folders that were replaced; zero: nothing
-	stopped remembered
-	paused  remembered
-}
-
-// remembered is a mark's note, as it was when the mark had that trace.
-type remembered struct {
-	trace trace
-	note  note
+	mu     sync.Mutex // never kept over a system call
+	memory memory
 }
 
 // NewGate returns the gate of the sandbox called name. It looks at nothing: the first look does.
@@ -59,7 +57,7 @@ func NewGate(home settings.Home, name settings.Name) (*Gate, error) {
 		sandboxFolder: filepath.Dir(home.Stopped()),
 		pausedFolder:  home.PausedFolder(),
 		disk:          onDisk,
-		turn:          make(chan struct{}, 1),
+		looks:         make(chan struct{}, maxLooks),
 		nudged:        make(chan struct{}, 1),
 	}, nil
 }
@@ -73,142 +71,48 @@ func named(home settings.Home, name settings.Name) error {
 	return err
 }
 
-// Look looks at the files, each time, and says whether a call may pass. It returns within about half a second whatever
-// the file system does, unless this very look is the one that hangs.
+// Look looks at the files, each time, and says whether a call may pass. Where the file system hangs, the looks that
+// found out hang with it; all others return within half a second and find the gate unreadable.
 func (g *Gate) Look() State {
 	if g == nil || g.name == "" {
 		return State{}
 	}
-	if !g.take() {
+	if g.silent.Load() || !g.enter() {
 		return unreadable(errSilent)
 	}
-	defer g.give()
+	defer func() { <-g.looks }()
 	return g.look()
 }
 
-// take waits its turn: one look at a time, so that a file system that hangs holds one thread.
-func (g *Gate) take() bool {
+// enter waits for its turn among the looks, if it has to.
+func (g *Gate) enter() bool {
 	select {
-	case g.turn <- struct{}{}:
+	case g.looks <- struct{}{}:
 		return true
 	default:
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(patience / shares)
 	defer timer.Stop()
-	select {
-	case g.turn <- struct{}{}:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
-func (g *Gate) give() { <-g.turn }
-
-// look glances until the folders stay the same; the first look takes two glances. The caller has the turn.
-func (g *Gate) look() State {
-	state := unreadable(errUnsteady)
-	for range 4 {
-		if s, steady := g.glance(); steady {
-			state = s
-			break
+	for range shares {
+		select {
+		case g.looks <- struct{}{}:
+			return true
+		case <-timer.C:
+			timer.Reset(patience / shares)
 		}
-	}
-	if state.Cause != CauseUnreadable {
-		g.inForce = state
-	}
-	if !state.Open() {
-		g.shut.Store(true)
-	} else if g.shut.Swap(false) {
-		g.openings.Add(1)
-	}
-	return state
-}
-
-// glance reads the marks, then the folders. It isn't steady when the folders are others than at the glance before: an
-// absent mark says nothing if its folder was changed around it.
-//
-// The order matters. The hold is read before the pause, since a hold ends after its file is made. The kill switch is
-// read before the pause and once more after it, since a person may go from a stop to a pause or back without a moment
-// in between in which the wire should be open.
-func (g *Gate) glance() (State, bool) {
-	held := g.held.Load()
-	stop, stopErr := g.disk.mark(g.stoppedPath)
-	pause, pauseErr := g.disk.mark(g.pausedPath)
-	if stopErr != nil && pauseErr != nil {
-		stop, stopErr = g.disk.mark(g.stoppedPath)
-	}
-	seen, seenErr := g.disk.folders(g.sandboxFolder, g.pausedFolder, g.seen)
-	if seenErr == nil {
-		if !g.recognise(seen) {
-			return State{}, false
-		}
-		if g.carryOver(stopErr, pauseErr) {
-			held = g.held.Load()
-		}
-	}
-	switch {
-	case stopErr == nil:
-		return marked(CauseStopped, g.stopped.read(g.stoppedPath, stop)), true
-	case stopErr != unix.ENOENT:
-		return unreadable(fmt.Errorf("looking for a stop: %w", stopErr)), true
-	case pauseErr == nil:
-		return marked(CausePaused, held.orElse(g.paused.read(g.pausedPath, pause))), true
-	case held.counts():
-		return held.state(), true
-	case pauseErr != unix.ENOENT:
-		return unreadable(fmt.Errorf("looking for a pause: %w", pauseErr)), true
-	case seenErr != nil:
-		return unreadable(seenErr), true
-	}
-	return State{Cause: CauseOpen}, true
-}
-
-// recognise says whether the folders are those that were seen before. Where they aren't, it keeps what was in force in
-// the old ones as lost.
-func (g *Gate) recognise(now folders) bool {
-	before := g.seen
-	g.seen = now
-	if before.same(now) {
-		return true
-	}
-	switch {
-	case before == folders{}: // this is the first look
-	case g.inForce.Cause == CausePaused && now.paused.identity != before.paused.identity,
-		g.inForce.Cause == CauseStopped && now.sandbox.identity != before.sandbox.identity:
-		g.lost = g.inForce
 	}
 	return false
 }
 
-// carryOver holds what was lost with its folder and isn't in the new one: nobody took that mark away. A stop is held as
-// a pause of this sandbox, since the kill switch is the user's alone to make. It says whether it held anything.
-func (g *Gate) carryOver(stopErr, pauseErr error) bool {
-	lost := g.lost
-	if lost.Cause == CauseUnknown || pauseErr != nil && pauseErr != unix.ENOENT {
-		return false
+// look glances until the folders stay the same; the first look takes two glances.
+func (g *Gate) look() State {
+	for range 4 {
+		if state, steady := g.judge(g.glance()); steady {
+			return state
+		}
 	}
-	g.lost = State{}
-	if pauseErr == nil || lost.Cause == CauseStopped && stopErr == nil {
-		return false
-	}
-	if lost.Cause == CauseStopped {
-		lost.Why = "stopped when the settings folder was replaced"
-	}
-	g.hold(note{lost.Why, lost.By, lost.Since})
-	return true
-}
-
-// read returns the mark's note, from the disk only where the mark changed. A note that can't be read is empty but for
-// the mark's time, and is tried again at the next look: it may need a descriptor that there isn't now.
-func (r *remembered) read(path string, t trace) note {
-	if r.trace == t && t != (trace{}) {
-		return r.note
-	}
-	n, err := read(path)
-	if err != nil {
-		return note{since: time.Unix(t.mtime.Unix())}
-	}
-	*r = remembered{t, n}
-	return n
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.memory.shut = true
+	return unreadable(errUnsteady)
 }

@@ -31,18 +31,19 @@ func (h *hold) orElse(n note) note {
 	return n
 }
 
-// Hold pauses the sandbox, because of why, in the wire's own name. It shuts the gate before it returns, whatever the
-// disk does. A sandbox that is paused already keeps its first reason.
+// Hold pauses the sandbox, because of why, in the wire's own name. The gate is shut before the disk is asked for
+// anything. A sandbox that is paused already keeps its first reason.
 func (g *Gate) Hold(why string) {
 	if g == nil || g.name == "" {
 		return
 	}
 	g.hold(note{why: clean(why), by: ByWire, since: time.Now()})
-	mine := g.take()
-	g.shut.Store(true) // with the turn, where it can be had: a look that began before the hold must not take it back
-	if mine {
+	g.mu.Lock()
+	g.memory.shut = true
+	g.memory.applied = g.memory.began // a look that began before the hold must not take it back
+	g.mu.Unlock()
+	if !g.silent.Load() {
 		g.settle()
-		g.give()
 	}
 	select {
 	case g.nudged <- struct{}{}:
@@ -61,9 +62,14 @@ func (g *Gate) hold(n note) {
 	}
 }
 
-// settle pays what the hold owes to the disk, as far as the disk takes it. The caller has the turn.
+// settle pays what the hold owes to the disk, as far as the disk takes it. Where somebody does already, that is left to
+// them and to the next tick.
 func (g *Gate) settle() {
 	h := g.held.Load()
+	if h == nil || !g.settling.TryLock() {
+		return
+	}
+	defer g.settling.Unlock()
 	if h.counts() {
 		switch err := claim(g.pausedPath); {
 		case err == nil:
@@ -78,9 +84,6 @@ func (g *Gate) settle() {
 		default:
 			return
 		}
-	}
-	if h == nil {
-		return
 	}
 	if err := inscribe(g.pausedPath, h.note); !passing(err) {
 		g.held.CompareAndSwap(h, nil)

@@ -111,7 +111,7 @@ func exists(path string) bool {
 }
 
 // tick is one tick of Gate.Watch.
-func tick(g *Gate) State { return g.settleAndLook() }
+func tick(g *Gate) State { g.settle(); return g.Look() }
 
 func wantRecent(t *testing.T, at time.Time) {
 	t.Helper()

@@ -42,7 +42,7 @@ type identity struct {
 type view struct {
 	identity
 	changed  unix.StatxTimestamp // its ctime: every change of rights moves it
-	readable bool                // it could be read and searched, and can as long as changed stays
+	readable bool                // it could be read and searched, and can as long as changed stays: see settled
 }
 
 // folderOnDisk identifies the folder at path and says whether it can be read and searched. It follows links, since
@@ -55,7 +55,7 @@ func folderOnDisk(path string, before view) (view, error) {
 	if mode&unix.S_IFMT != unix.S_IFDIR {
 		return view{}, unix.ENOTDIR
 	}
-	if now.readable = before.readable; now == before && now.readable {
+	if now.readable = true; now == before {
 		return now, nil
 	}
 	err = again(func() error {
@@ -95,6 +95,12 @@ type folders struct{ sandbox, paused view }
 // same says whether they are the same folders, whatever changed in them.
 func (f folders) same(other folders) bool {
 	return f.sandbox.identity == other.sandbox.identity && f.paused.identity == other.paused.identity
+}
+
+// untouched says whether nothing was made, removed or renamed in them since before. What changed within the last second
+// of before doesn't count as untouched: see settled.
+func (f folders) untouched(before folders) bool {
+	return f == before && f.sandbox.readable && f.paused.readable
 }
 
 func (p presence) folders(sandboxPath, pausedPath string, before folders) (folders, error) {

@@ -52,7 +52,7 @@ func Stopped(home settings.Home) State {
 	path := home.Stopped()
 	t, err := onDisk.mark(path)
 	if err == nil {
-		return marked(CauseStopped, new(remembered).read(path, t))
+		return marked(CauseStopped, remembered{}.refreshed(path, t).note)
 	}
 	if err != unix.ENOENT {
 		return unreadable(fmt.Errorf("looking for a stop: %w", err))

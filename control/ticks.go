@@ -46,24 +46,25 @@ func (g *Gate) Watch(ctx context.Context, every time.Duration, changed func(Stat
 
 // looker looks in a goroutine of its own, so that a look that hangs holds up nobody but itself.
 type looker struct {
+	gate    *Gate
 	asked   chan struct{}
 	answers chan State
 	ended   chan struct{}
 	pending bool // a look was asked for and has not answered
-	timer   *time.Timer
 }
 
 func newLooker(g *Gate) *looker {
 	l := &looker{
+		gate:    g,
 		asked:   make(chan struct{}, 1),
 		answers: make(chan State, 1),
 		ended:   make(chan struct{}),
-		timer:   time.NewTimer(0),
 	}
 	go func() {
 		defer close(l.ended)
 		for range l.asked {
-			l.answers <- g.settleAndLook()
+			g.settle()
+			l.answers <- g.look()
 		}
 	}()
 	return l
@@ -72,23 +73,35 @@ func newLooker(g *Gate) *looker {
 // look asks for a look and waits for its answer, or for patience to end. A late answer is dropped: it is older than
 // the question.
 func (l *looker) look() State {
-	l.timer.Reset(patience)
+	timer := time.NewTimer(patience / shares)
+	defer timer.Stop()
 	if l.pending {
-		select {
-		case <-l.answers:
-			l.pending = false
-		case <-l.timer.C:
+		if _, ok := l.await(timer); !ok {
 			return unreadable(errSilent)
 		}
 	}
 	l.asked <- struct{}{}
-	select {
-	case s := <-l.answers:
+	if s, ok := l.await(timer); ok {
 		return s
-	case <-l.timer.C:
-		l.pending = true
-		return unreadable(errSilent)
 	}
+	return unreadable(errSilent)
+}
+
+// await waits for the answer to what was asked, in shares.
+func (l *looker) await(timer *time.Timer) (State, bool) {
+	for range shares {
+		select {
+		case s := <-l.answers:
+			l.pending = false
+			l.gate.silent.Store(false)
+			return s, true
+		case <-timer.C:
+			timer.Reset(patience / shares)
+		}
+	}
+	l.pending = true
+	l.gate.silent.Store(true)
+	return State{}, false
 }
 
 // close waits for the goroutine, unless it hangs.
@@ -97,15 +110,4 @@ func (l *looker) close() {
 	if !l.pending {
 		<-l.ended
 	}
-	l.timer.Stop()
-}
-
-// settleAndLook is one tick.
-func (g *Gate) settleAndLook() State {
-	if !g.take() {
-		return unreadable(errSilent)
-	}
-	defer g.give()
-	g.settle()
-	return g.look()
 }

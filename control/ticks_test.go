@@ -13,7 +13,7 @@ import (
 func watched(t *testing.T, g *Gate, every time.Duration, f func(t *testing.T, told <-chan State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		g.turn, g.nudged = make(chan struct{}, 1), make(chan struct{}, 1) // of this bubble
+		g.looks, g.nudged = make(chan struct{}, maxLooks), make(chan struct{}, 1) // of this bubble
 		ctx, stop := context.WithCancel(t.Context())
 		told := make(chan State, 100)
 		var wg sync.WaitGroup
@@ -174,6 +174,32 @@ func TestAFileSystemThatHangsShutsTheGateWithinASecond(t *testing.T) {
 		if !exists(home.Paused(box)) {
 			t.Fatal("the pause wasn't written")
 		}
+	})
+}
+
+func TestAFileSystemThatHangsHoldsABoundedNumberOfLooks(t *testing.T) {
+	g := newGate(t, newHome(t))
+	var disk hanging
+	g.disk = disk.presence()
+	synctest.Test(t, func(t *testing.T) {
+		g.looks = make(chan struct{}, maxLooks) // of this bubble
+		disk.hang()
+		states := make(chan State, 2000)
+		for range 2000 {
+			go func() { states <- g.Look() }()
+		}
+		<-time.After(time.Second) // of the bubble's time: everybody's patience is over
+		if got := len(states); got != 2000-maxLooks {
+			t.Errorf("%d of 2000 looks gave up, want all but %d", got, maxLooks)
+		}
+		for range 2000 - maxLooks {
+			wantCause(t, <-states, CauseUnreadable)
+		}
+		disk.goOn()
+		for range maxLooks {
+			wantCause(t, <-states, CauseOpen)
+		}
+		wantCause(t, g.Look(), CauseOpen)
 	})
 }
 
