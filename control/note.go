@@ -64,3 +64,12 @@ func clean(s string) string {
 	}
 	return b.String()
 }
+
+// cleanLines cleans each line of s.
+func cleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = clean(line)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -95,6 +95,6 @@ func notifyOn(ctx context.Context, bus *dbus.Conn, summary, body string) error {
 	)
 	desktop := bus.Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications")
 	return desktop.CallWithContext(ctx, "org.freedesktop.Notifications.Notify", 0,
-		"lnk", uint32(0), "dialog-warning", clean(summary), html.EscapeString(clean(body)),
+		"lnk", uint32(0), "dialog-warning", clean(summary), html.EscapeString(cleanLines(body)),
 		[]string{}, map[string]dbus.Variant{"urgency": dbus.MakeVariant(critical)}, byServer).Err
 }

@@ -73,9 +73,9 @@ func TestANotificationIsShown(t *testing.T) {
 	socket := newBus(t)
 	d := newDesktop(t, socket)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+socket+",guid=00000000000000000000000000000000")
-	need(t, Notify(t.Context(), os.Getuid(), "box is paused", "a call to <b>a & b</b>\x1b[2J"))
+	need(t, Notify(t.Context(), os.Getuid(), "box is paused", "a call to <b>a & b</b>\x1b[2J\nTo end it: …"))
 	want := notification{
-		app: "lnk", icon: "dialog-warning", summary: "box is paused", body: "a call to &lt;b&gt;a &amp; b&lt;/b&gt;?[2J",
+		app: "lnk", icon: "dialog-warning", summary: "box is paused", body: "a call to &lt;b&gt;a &amp; b&lt;/b&gt;?[2J\nTo end it: …",
 		urgency: byte(2), expire: -1,
 	}
 	if got := <-d.shown; got != want {

@@ -91,10 +91,4 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) text() string {
-	lines := strings.Split(strings.TrimSpace(string(t.buf)), "\n")
-	for i, line := range lines {
-		lines[i] = clean(line)
-	}
-	return strings.Join(lines, "\n")
-}
+func (t *tail) text() string { return cleanLines(strings.TrimSpace(string(t.buf))) }
