@@ -26,7 +26,7 @@ func (s *stage) awaitFlow(server string, n int) {
 		return flowing == n
 	})
 	if err != nil {
-		s.t.Fatalf("%v; the log:\n%s", err, s.logText())
+		s.t.Fatalf("%v; the log:\n%s", err, s.logTail())
 	}
 }
 
@@ -72,7 +72,7 @@ func TestKillSwitchThereBefore(t *testing.T) {
 		s.ok(s.lnk("sandbox", "stop"), "")
 		sh := s.session("it", "-a big.test")
 		s.ok(sh.do("curl -sS -w '%{http_code}' http://big.test/"), "403")
-		s.untouched("big")
+		s.unreached("big")
 		s.ok(s.lnk("sandbox", "stop", "--off"), "")
 		s.ok(sh.do("curl -sS http://big.test/"), "hello from big.test")
 	})
@@ -107,7 +107,7 @@ func TestGateCannotBeReached(t *testing.T) {
 			}
 		}
 		s.ok(sh.do("curl -sS -w '%{http_code}' http://big.test/"), "403")
-		s.untouched("big")
+		s.unreached("big")
 		s.ok(s.lnk("sandbox", "stop", "--off"), "")
 	})
 }

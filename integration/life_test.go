@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -112,15 +113,13 @@ func TestSignalsReachTheProgram(t *testing.T) {
 func TestAsIfWithoutLnk(t *testing.T) {
 	each(t, nil, func(s *stage) {
 		const look = "umask; pwd; ulimit -n; ulimit -c; echo $HOME $USER; cat"
-		who := s.who
-		if who == internet.Sudo {
-			who = internet.Ada // the program runs as who called sudo
+		without, caller := "", s.who
+		if s.who == internet.Sudo { // sudo has its say on both sides
+			without, caller = "sudo -n -u ada ", internet.Ada
 		}
-		outside := s.Machine.RunInput(s.t, who, "input\n", "sh", "-c", "umask 027; "+look)
-		inside := s.Machine.RunInput(s.t, s.who, "input\n", "sh", "-c", "umask 027; exec lnk sandbox run -q -n it -- sh -c '"+look+"'")
-		if s.who == internet.Sudo { // sudo's own HOME and USER are compared with the caller's
-			inside = s.Machine.RunInput(s.t, internet.Ada, "input\n", "sh", "-c", "umask 027; exec sudo -n lnk sandbox run -q -n it -- sh -c '"+look+"'")
-		}
+		with := strings.TrimSuffix(without, "-u ada ") + "lnk sandbox run -q -n it -- "
+		outside := s.Machine.RunInput(s.t, caller, "input\n", "sh", "-c", "umask 027; exec "+without+"sh -c '"+look+"'")
+		inside := s.Machine.RunInput(s.t, caller, "input\n", "sh", "-c", "umask 027; exec "+with+"sh -c '"+look+"'")
 		if inside.Stdout != outside.Stdout || inside.Status != outside.Status {
 			s.t.Errorf("outside: %v\ninside: %v", outside, inside)
 		}

@@ -51,11 +51,11 @@ func TestMetadata(t *testing.T) {
 			}
 			s.promptly(r)
 			if n := s.count("pause"); n != 1 {
-				t.Errorf("%d pause lines, want 1; the log:\n%s", n, s.logText())
+				t.Errorf("%d pause lines, want 1; the log:\n%s", n, s.logTail())
 			}
 			s.ok(s.lnk("sandbox", "paused"), "it")
 			s.ok(sh.do("curl -sS -w '%{http_code}' http://shared.test/"), "403")
-			s.untouched("shared")
+			s.untold("shared")
 		})
 	}
 }

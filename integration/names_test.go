@@ -53,7 +53,7 @@ func TestRefusedLookupsStayHere(t *testing.T) {
 		}
 		sh.do("dig allowed.test.evil.test")
 		s.unasked("evil.test")
-		s.untouched("evil")
+		s.unreached("evil")
 	})
 }
 

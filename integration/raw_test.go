@@ -92,7 +92,7 @@ func TestRefusedRawCall(t *testing.T) {
 			}
 		}
 		s.wantLines(1, "tcp echo.test:7 refused", "tcp 203.0.113.7:7 refused", "tcp [2001:db8::7]:7 refused")
-		s.untouched("echo")
+		s.unreached("echo")
 	})
 }
 

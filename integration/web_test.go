@@ -41,7 +41,7 @@ func TestRefusedHTTPS(t *testing.T) {
 		s.wantLines(1, "dns denied.test refused", "connect denied.test:443 refused")
 		s.wantLines(0, "connect denied.test:443 allowed", "unknown")
 		s.unasked("denied.test")
-		s.untouched("denied")
+		s.unreached("denied")
 	})
 }
 
@@ -56,10 +56,10 @@ func TestRefusedHTTPInWords(t *testing.T) {
 		s.promptly(r)
 		s.wantLines(1, "dns denied.test refused", "http denied.test:80 refused")
 		if strings.Contains(s.logText(), "secret") {
-			s.t.Errorf("the log holds a path: %s", s.logText())
+			s.t.Errorf("the log holds a path: %s", s.logTail())
 		}
 		s.unasked("denied.test")
-		s.untouched("denied")
+		s.unreached("denied")
 	})
 }
 
@@ -95,7 +95,7 @@ func TestClients(t *testing.T) {
 	each(t, []string{"allowed"}, func(s *stage) {
 		for what, client := range clients {
 			if r := s.run("-a allowed.test -a v6only.test -a alias.test", client...); r.Status != 0 || !strings.Contains(r.Stdout, page) {
-				s.t.Errorf("%s: %v\nthe log:\n%s", what, r, s.logText())
+				s.t.Errorf("%s: %v\nthe log:\n%s", what, r, s.logTail())
 			}
 		}
 		s.wantLines(0, "unknown", "tcp")
@@ -119,7 +119,7 @@ func TestPostQuantumHello(t *testing.T) {
 		}
 		s.wantLines(1, "connect big.test:443 allowed", "connect big.test:443 ended")
 		s.wantLines(0, "unknown")
-		s.untouched("denied")
+		s.unreached("denied")
 	})
 }
 
@@ -147,6 +147,6 @@ func TestAllowedNameOverAnothersAddress(t *testing.T) {
 		for _, url := range []string{"http://allowed.test/", "https://allowed.test/"} {
 			s.ok(s.run("-a allowed.test", "curl", "-sSk", "--resolve", "allowed.test:80:203.0.113.66", "--resolve", "allowed.test:443:203.0.113.66", url), internet.NginxPage)
 		}
-		s.untouched("evil")
+		s.unreached("evil")
 	})
 }

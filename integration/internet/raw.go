@@ -81,22 +81,22 @@ func Greet(line string) Handler {
 func SumOf(after int64) Handler {
 	return func(c *Conn) {
 		h := sha256.New()
-		n, err := io.Copy(h, struct{ io.Reader }{c})
+		n, err := io.Copy(h, c)
 		if err != nil {
 			return
 		}
 		fmt.Fprintf(c, "%d %x\n", n, h.Sum(nil))
-		io.Copy(struct{ io.Writer }{c}, NewStream(after))
+		io.Copy(c, NewStream(after))
 	}
 }
 
 // ResetAfter reads n bytes and then resets the connection.
 func ResetAfter(n int64) Handler {
 	return func(c *Conn) {
-		io.CopyN(io.Discard, struct{ io.Reader }{c}, n)
+		io.CopyN(io.Discard, c, n)
 		c.Reset()
 	}
 }
 
 // Sink reads to the end and says nothing.
-func Sink(c *Conn) { io.Copy(io.Discard, struct{ io.Reader }{c}) }
+func Sink(c *Conn) { io.Copy(io.Discard, c) }

@@ -3,6 +3,7 @@ package internet
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"sync"
@@ -195,6 +196,12 @@ func (c *Conn) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// ReadFrom and WriteTo take the place of the embedded connection's, which would go past the record.
+func (c *Conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{c}, r) }
+
+// WriteTo is described with ReadFrom.
+func (c *Conn) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{c}) }
 
 // Close ends the call; its record is then final.
 func (c *Conn) Close() error {

@@ -126,7 +126,7 @@ func sendBytes(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	every, _ := time.ParseDuration(r.URL.Query().Get("every"))
 	if every <= 0 {
-		io.CopyBuffer(struct{ io.Writer }{w}, NewStream(n), make([]byte, 256<<10))
+		io.Copy(w, NewStream(n))
 		return
 	}
 	chunk, _ := strconv.ParseInt(r.URL.Query().Get("chunk"), 10, 64)

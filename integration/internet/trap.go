@@ -71,7 +71,7 @@ func layTrap(n *network) (*Trap, error) {
 			return
 		}
 		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(TrapSecret), TrapSecret)
-		io.Copy(io.Discard, struct{ io.Reader }{c})
+		io.Copy(io.Discard, c)
 	}
 	if err := t.server.raw(trapPort, answer, netip.IPv4Unspecified(), netip.IPv6Unspecified()); err != nil {
 		return nil, err

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/netip"
+	"time"
+)
+
+// connect makes one connection after the other. One is made when an octet has gone to the server and its own has come
+// back: a relay may accept long before it has reached anyone.
+func connect(args []string) (Result, error) {
+	o := newOptions("connect")
+	to, err := o.target(args)
+	if err != nil {
+		return Result{}, err
+	}
+	return o.workers(func(_ int, t *tally, over func() bool) {
+		for !over() {
+			t.add(oneConnection(to))
+		}
+	})
+}
+
+// oneConnection tells how long it took to the answer. The server ends the connection, and its end is waited for.
+func oneConnection(to netip.AddrPort) (time.Duration, error) {
+	start := time.Now()
+	c, err := dial(to)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	buf := []byte{'x'}
+	if _, err := c.Write(buf); err != nil {
+		return 0, err
+	}
+	if _, err := io.ReadFull(c, buf); err != nil {
+		return 0, err
+	}
+	took := time.Since(start)
+	if n, err := c.Read(buf); n > 0 || !errors.Is(err, io.EOF) {
+		return 0, errors.Join(errors.New("the connection didn't end with the server's answer"), err)
+	}
+	return took, nil
+}
