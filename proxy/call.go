@@ -51,7 +51,7 @@ func (c *call) refuse(d policy.Decision) {
 	case d.Reason == policy.ReasonMetadata:
 		watch.Metadata(c.canonicalMetadata(), c.host)
 	case d.Reason.Counts():
-		watch.Refused(c.host)
+		watch.Refused(c.host, c.where.to.Port())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -141,10 +142,10 @@ func (l *lab) Write(r wirelog.Record) error {
 
 func (l *lab) Add(out, in int64) { l.out.Add(out); l.in.Add(in) }
 
-func (l *lab) Refused(host string) {
+func (l *lab) Refused(host string, port uint16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.refused = append(l.refused, host)
+	l.refused = append(l.refused, net.JoinHostPort(host, strconv.Itoa(int(port))))
 }
 
 func (l *lab) Metadata(canonical, shown string) {

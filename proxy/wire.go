@@ -38,8 +38,8 @@ type Counter interface{ Add(out, in int64) }
 
 // Watch hears of refusals, which may pause the sandbox.
 type Watch interface {
-	// Refused is told of a refused call to host.
-	Refused(host string)
+	// Refused is told of a refused call to host at port.
+	Refused(host string, port uint16)
 	// Metadata is told of a call to a cloud's metadata service: canonical is the service's own address or name, shown is how the call wrote it.
 	Metadata(canonical, shown string)
 }

@@ -29,9 +29,6 @@ func (s *service) sayPaused(why string) {
 // callWatch tells the watch of the wire's refusals.
 type callWatch struct{ *control.Watch }
 
-// Refused tells of a refused call.
-func (w callWatch) Refused(host string) { w.Watch.Refused(host, 0) }
-
 // Metadata tells of a call to a metadata service.
 func (w callWatch) Metadata(canonical, shown string) {
 	if shown != "" && shown != canonical {
