@@ -16,7 +16,7 @@ func (r *roomInit) listen() {
 	for {
 		m, err := r.ch.receive()
 		if err != nil {
-			os.Exit(statusBroken)
+			exit(statusBroken)
 		}
 		switch m.kind {
 		case kindDial:

@@ -106,29 +106,29 @@ func bound(device string) *net.Dialer {
 }
 
 func TestEveryConnectionReachesTheWire(t *testing.T) {
-	for name, c := range map[string]struct{ to, device, original string }{
-		"IPv4, TLS's port":              {to: "203.0.113.10:443"},
-		"IPv4, a high port":             {to: "203.0.113.10:65535"},
-		"IPv4, the proxy's own name":    {to: "198.18.0.4:3128"},
-		"IPv4, a refusal address":       {to: "198.18.1.0:443"},
-		"IPv4, the machine":             {to: "198.18.0.3:5432"},
-		"IPv4, the wire's own port":     {to: "203.0.113.10:1"},
-		"IPv4, metadata":                {to: "169.254.169.254:80"},
-		"IPv4, class E":                 {to: "240.0.0.1:80"},
-		"IPv4, bound to the link":       {to: "203.0.113.10:443", device: link},
-		"IPv6, TLS's port":              {to: "[2001:db8::10]:443"},
-		"IPv6, a refusal address":       {to: "[2001:2:0:1::7]:22"},
-		"IPv6, unique local":            {to: "[fd00:ec2::254]:80"},
-		"IPv6, NAT64":                   {to: "[64:ff9b::a9fe:a9fe]:80"},
-		"IPv6, bound to the link":       {to: "[2001:db8::10]:443", device: link},
-		"IPv6, a link-local neighbour":  {to: "[fe80::1%eth0]:443", original: "[fe80::1]:443"},
-		"IPv4 written as IPv6 (mapped)": {to: "[::ffff:203.0.113.10]:443", original: "203.0.113.10:443"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inside(t, func(t *testing.T) {
-				links(t)
-				must(t, Install(ports))
-				serve(t, ports)
+	inside(t, func(t *testing.T) {
+		links(t)
+		must(t, Install(ports))
+		serve(t, ports)
+		for name, c := range map[string]struct{ to, device, original string }{
+			"IPv4, TLS's port":              {to: "203.0.113.10:443"},
+			"IPv4, a high port":             {to: "203.0.113.10:65535"},
+			"IPv4, the proxy's own name":    {to: "198.18.0.4:3128"},
+			"IPv4, a refusal address":       {to: "198.18.1.0:443"},
+			"IPv4, the machine":             {to: "198.18.0.3:5432"},
+			"IPv4, the wire's own port":     {to: "203.0.113.10:1"},
+			"IPv4, metadata":                {to: "169.254.169.254:80"},
+			"IPv4, class E":                 {to: "240.0.0.1:80"},
+			"IPv4, bound to the link":       {to: "203.0.113.10:443", device: link},
+			"IPv6, TLS's port":              {to: "[2001:db8::10]:443"},
+			"IPv6, a refusal address":       {to: "[2001:2:0:1::7]:22"},
+			"IPv6, unique local":            {to: "[fd00:ec2::254]:80"},
+			"IPv6, NAT64":                   {to: "[64:ff9b::a9fe:a9fe]:80"},
+			"IPv6, bound to the link":       {to: "[2001:db8::10]:443", device: link},
+			"IPv6, a link-local neighbour":  {to: "[fe80::1%eth0]:443", original: "[fe80::1]:443"},
+			"IPv4 written as IPv6 (mapped)": {to: "[::ffff:203.0.113.10]:443", original: "203.0.113.10:443"},
+		} {
+			t.Run(name, func(t *testing.T) {
 				want := c.original
 				if want == "" {
 					want = c.to
@@ -137,8 +137,8 @@ func TestEveryConnectionReachesTheWire(t *testing.T) {
 					t.Errorf("the wire says %q", got)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 // call connects and returns what the other side says.
@@ -156,26 +156,59 @@ func call(t *testing.T, to, device string) string {
 	return string(buf[:n])
 }
 
+func TestConnectionsFromOneSourcePortStayApart(t *testing.T) {
+	inside(t, func(t *testing.T) {
+		links(t)
+		must(t, Install(ports))
+		serve(t, ports)
+		for _, from := range []string{"198.18.0.1:40000", "[fd6c:6e6b::1]:40000"} {
+			source := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from))
+			destinations := []string{"203.0.113.10:443", "203.0.113.11:443", "203.0.113.10:80"}
+			if source.IP.To4() == nil {
+				destinations = []string{"[2001:db8::10]:443", "[2001:db8::11]:443", "[2001:db8::10]:80"}
+			}
+			for _, to := range destinations {
+				dialer := net.Dialer{LocalAddr: source, Timeout: 5 * time.Second, Control: reuse}
+				conn, err := dialer.Dial("tcp", to)
+				must(t, err)
+				defer conn.Close() // not before the others are made
+				buf := make([]byte, 200)
+				n, err := conn.Read(buf)
+				must(t, err)
+				if got := string(buf[:n]); got != "wire "+to+" <nil>\n" {
+					t.Errorf("to %s: the wire says %q", to, got)
+				}
+			}
+		}
+	})
+}
+
+func reuse(_, _ string, c syscall.RawConn) error {
+	var err error
+	c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) })
+	return err
+}
+
 func TestEveryQueryReachesTheNameServer(t *testing.T) {
-	for name, c := range map[string]struct{ to, device string }{
-		"IPv4, the room's name server":     {to: "198.18.0.2:53"},
-		"IPv4, a public one":               {to: "9.9.9.9:53"},
-		"IPv4, loopback":                   {to: "127.0.0.1:53"},
-		"IPv4, systemd-resolved's":         {to: "127.0.0.53:53"},
-		"IPv4, the room's own address":     {to: "198.18.0.1:53"},
-		"IPv4, metadata":                   {to: "169.254.169.254:53"},
-		"IPv4, bound to the link":          {to: "9.9.9.9:53", device: link},
-		"IPv6, a public one":               {to: "[2001:4860:4860::8888]:53"},
-		"IPv6, loopback":                   {to: "[::1]:53"},
-		"IPv6, the room's own address":     {to: "[fd6c:6e6b::1]:53"},
-		"IPv6, bound to the link":          {to: "[2001:4860:4860::8888]:53", device: link},
-		"IPv6, a link-local scope address": {to: "[fe80::1%eth0]:53"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inside(t, func(t *testing.T) {
-				links(t)
-				must(t, Install(ports))
-				serve(t, ports)
+	inside(t, func(t *testing.T) {
+		links(t)
+		must(t, Install(ports))
+		serve(t, ports)
+		for name, c := range map[string]struct{ to, device string }{
+			"IPv4, the room's name server":     {to: "198.18.0.2:53"},
+			"IPv4, a public one":               {to: "9.9.9.9:53"},
+			"IPv4, loopback":                   {to: "127.0.0.1:53"},
+			"IPv4, systemd-resolved's":         {to: "127.0.0.53:53"},
+			"IPv4, the room's own address":     {to: "198.18.0.1:53"},
+			"IPv4, metadata":                   {to: "169.254.169.254:53"},
+			"IPv4, bound to the link":          {to: "9.9.9.9:53", device: link},
+			"IPv6, a public one":               {to: "[2001:4860:4860::8888]:53"},
+			"IPv6, loopback":                   {to: "[::1]:53"},
+			"IPv6, the room's own address":     {to: "[fd6c:6e6b::1]:53"},
+			"IPv6, bound to the link":          {to: "[2001:4860:4860::8888]:53", device: link},
+			"IPv6, a link-local scope address": {to: "[fe80::1%eth0]:53"},
+		} {
+			t.Run(name, func(t *testing.T) {
 				if got := ask(t, c.to, c.device); got != "dns who" {
 					t.Errorf("over UDP: %q", got)
 				}
@@ -183,8 +216,8 @@ func TestEveryQueryReachesTheNameServer(t *testing.T) {
 					t.Errorf("over TCP: %q", got)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 // ask sends a datagram from a connected socket: an answer from any other address wouldn't be received.
@@ -203,12 +236,12 @@ func ask(t *testing.T, to, device string) string {
 }
 
 func TestTheRoomsOwnIsLeftAlone(t *testing.T) {
-	for _, addr := range []string{"127.0.0.1:8080", "127.9.9.9:8080", "198.18.0.1:8080", "[::1]:8080", "[fd6c:6e6b::1]:8080"} {
-		t.Run(addr, func(t *testing.T) {
-			inside(t, func(t *testing.T) {
-				links(t)
-				must(t, Install(ports))
-				serve(t, ports)
+	inside(t, func(t *testing.T) {
+		links(t)
+		must(t, Install(ports))
+		serve(t, ports)
+		for _, addr := range []string{"127.0.0.1:8080", "127.9.9.9:8080", "198.18.0.1:8080", "[::1]:8080", "[fd6c:6e6b::1]:8080"} {
+			t.Run(addr, func(t *testing.T) {
 				start := time.Now()
 				if _, err := net.Dial("tcp", addr); !errors.Is(err, unix.ECONNREFUSED) || time.Since(start) > soon {
 					t.Errorf("nobody there: %v after %v", err, time.Since(start))
@@ -228,47 +261,47 @@ func TestTheRoomsOwnIsLeftAlone(t *testing.T) {
 					t.Errorf("an own datagram: %q", got)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestAllElseIsRejectedAtOnce(t *testing.T) {
-	for name, send := range map[string]func() error{
-		"UDP, IPv4": udp("203.0.113.10:443", ""),
-		"UDP, IPv4, the name server's other port": udp("198.18.0.2:54", ""),
-		"UDP, IPv4, multicast":                    udp("224.0.0.251:5353", ""),
-		"UDP, IPv4, bound to the link":            udp("203.0.113.10:443", link),
-		"UDP, IPv6":                               udp("[2001:db8::10]:443", ""),
-		"UDP, IPv6, multicast":                    udp("[ff02::fb%eth0]:5353", ""),
-		"UDP, IPv6, link-local":                   udp("[fe80::1%eth0]:443", ""),
-		"UDP, IPv6, bound to the link":            udp("[2001:db8::10]:443", link),
-		"UDP-Lite, IPv4":                          packet(unix.AF_INET, unix.IPPROTO_UDPLITE, "203.0.113.10"),
-		"ICMP echo, IPv4":                         packet(unix.AF_INET, unix.IPPROTO_ICMP, "203.0.113.10"),
-		"SCTP, IPv4":                              packet(unix.AF_INET, unix.IPPROTO_SCTP, "203.0.113.10"),
-		"DCCP, IPv4":                              packet(unix.AF_INET, unix.IPPROTO_DCCP, "203.0.113.10"),
-		"GRE, IPv4":                               packet(unix.AF_INET, unix.IPPROTO_GRE, "203.0.113.10"),
-		"an unassigned protocol, IPv4":            packet(unix.AF_INET, 253, "203.0.113.10"),
-		"UDP-Lite, IPv6":                          packet(unix.AF_INET6, unix.IPPROTO_UDPLITE, "2001:db8::10"),
-		"ICMPv6 echo, IPv6":                       packet(unix.AF_INET6, unix.IPPROTO_ICMPV6, "2001:db8::10"),
-		"SCTP, IPv6":                              packet(unix.AF_INET6, unix.IPPROTO_SCTP, "2001:db8::10"),
-		"an unassigned protocol, IPv6":            packet(unix.AF_INET6, 253, "2001:db8::10"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			inside(t, func(t *testing.T) {
-				links(t)
-				must(t, Install(ports))
-				serve(t, ports)
-				start := time.Now()
+	inside(t, func(t *testing.T) {
+		links(t)
+		must(t, Install(ports))
+		serve(t, ports)
+		for name, send := range map[string]func() error{
+			"UDP, IPv4": udp("203.0.113.10:443", ""),
+			"UDP, IPv4, the name server's other port": udp("198.18.0.2:54", ""),
+			"UDP, IPv4, multicast":                    udp("224.0.0.251:5353", ""),
+			"UDP, IPv4, bound to the link":            udp("203.0.113.10:443", link),
+			"UDP, IPv6":                               udp("[2001:db8::10]:443", ""),
+			"UDP, IPv6, multicast":                    udp("[ff02::fb%eth0]:5353", ""),
+			"UDP, IPv6, link-local":                   udp("[fe80::1%eth0]:443", ""),
+			"UDP, IPv6, bound to the link":            udp("[2001:db8::10]:443", link),
+			"UDP-Lite, IPv4":                          packet(unix.AF_INET, unix.IPPROTO_UDPLITE, "203.0.113.10"),
+			"ICMP echo, IPv4":                         packet(unix.AF_INET, unix.IPPROTO_ICMP, "203.0.113.10"),
+			"SCTP, IPv4":                              packet(unix.AF_INET, unix.IPPROTO_SCTP, "203.0.113.10"),
+			"DCCP, IPv4":                              packet(unix.AF_INET, unix.IPPROTO_DCCP, "203.0.113.10"),
+			"GRE, IPv4":                               packet(unix.AF_INET, unix.IPPROTO_GRE, "203.0.113.10"),
+			"an unassigned protocol, IPv4":            packet(unix.AF_INET, 253, "203.0.113.10"),
+			"UDP-Lite, IPv6":                          packet(unix.AF_INET6, unix.IPPROTO_UDPLITE, "2001:db8::10"),
+			"ICMPv6 echo, IPv6":                       packet(unix.AF_INET6, unix.IPPROTO_ICMPV6, "2001:db8::10"),
+			"SCTP, IPv6":                              packet(unix.AF_INET6, unix.IPPROTO_SCTP, "2001:db8::10"),
+			"an unassigned protocol, IPv6":            packet(unix.AF_INET6, 253, "2001:db8::10"),
+		} {
+			t.Run(name, func(t *testing.T) {
+				before, start := rejected(t), time.Now()
 				err := send()
 				if !errors.Is(err, unix.EPERM) || time.Since(start) > soon {
 					t.Errorf("%v after %v", err, time.Since(start))
 				}
-				if n := rejected(t); n == 0 {
-					t.Error("it isn't counted")
+				if n := rejected(t) - before; n != 1 {
+					t.Errorf("it is counted %d times", n)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func udp(to, device string) func() error {

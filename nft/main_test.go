@@ -61,7 +61,7 @@ func again(t *testing.T, sys *syscall.SysProcAttr) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", "-test.run="+strings.Join(pattern, "/"), "-test.v", fmt.Sprintf("-update=%v", *update))
-	cmd.Env = append(os.Environ(), childEnv+"="+t.Name())
+	cmd.Env = append(os.Environ(), childEnv+"="+t.Name(), "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = sys
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
