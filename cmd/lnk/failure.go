@@ -84,6 +84,8 @@ func (a *app) explain(err error) (text, hint string) {
 		hint = a.execHint(exec)
 	case errors.Is(err, unix.ENOSPC):
 		hint = "the disk is full: nothing was run"
+	case errors.Is(err, unix.EROFS):
+		hint = "inside a sandbox the settings are covered, and another one can't be started"
 	case errors.Is(err, fs.ErrPermission):
 		hint = "the settings are ~/.lnk, or the folder that LNK_HOME names; they must be yours"
 	}

@@ -55,6 +55,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LNK_HOME", e.WorkDir+"/settings")
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("SUDO_UID", "")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // under -race each lnk would otherwise stay a second
 			return nil
 		},
 	})

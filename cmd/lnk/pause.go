@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/user"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,11 +88,14 @@ func (a *app) named(arg string) (settings.Home, settings.Name, error) {
 	return home, name, err
 }
 
+// whoAmI is the caller's login name, or number where there is no name. (os/user remembers who the process was before it
+// became the caller, so it is asked by number.)
 func whoAmI() string {
-	if u, err := user.Current(); err == nil {
+	id := strconv.Itoa(os.Getuid())
+	if u, err := user.LookupId(id); err == nil {
 		return u.Username
 	}
-	return ""
+	return id
 }
 
 // pausedJSON is a pause in paused --json. The field names are stable.

@@ -42,7 +42,7 @@ func parseAgo(s string) (time.Duration, error) {
 		return 0, err
 	}
 	ago := time.Duration(n) * 24 * time.Hour
-	if rest == "" {
+	if rest == "" && found {
 		return ago, nil
 	}
 	more, err := time.ParseDuration(rest)
