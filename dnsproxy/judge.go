@@ -65,8 +65,8 @@ func (s *Server) cached(t *turn, q *query) *answer {
 
 // allowed judges a name. The root, which carries nothing, may be asked about where everything may.
 func allowed(r policy.Rules, n policy.Name) policy.Decision {
-	if n.IsZero() && r.Mode() == policy.ModeOpen {
-		return policy.Decision{Allowed: true}
+	if n.IsZero() {
+		return policy.Decision{Allowed: r.Mode() == policy.ModeOpen, Reason: policy.ReasonNameNotAllowed}
 	}
 	return r.Lookup(n)
 }

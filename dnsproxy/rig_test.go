@@ -204,8 +204,8 @@ func (r *rig) exchange(t testing.TB, network string, m *dns.Msg) *dns.Msg {
 func said(m *dns.Msg) string {
 	text := []string{dns.RcodeToString[m.Rcode]}
 	for _, rr := range m.Answer {
-		data := strings.TrimPrefix(rr.String(), rr.Header().String())
-		text = append(text, dns.TypeToString[rr.Header().Rrtype]+" "+data)
+		fields := strings.Fields(rr.String()) // name, TTL, class, type, data
+		text = append(text, strings.Join(fields[3:], " "))
 	}
 	return strings.Join(text, ", ")
 }

@@ -116,14 +116,23 @@ func (u *upstream) ServeDNS(w dns.ResponseWriter, m *dns.Msg) {
 	if reply == nil {
 		return
 	}
+	reply.Compress = true
 	if !q.tcp {
 		size := dns.MinMsgSize
 		if opt := m.IsEdns0(); opt != nil {
 			size = int(opt.UDPSize())
 		}
 		reply.Truncate(size)
+		reply.Compress = true
 	}
 	w.WriteMsg(reply)
+}
+
+// last is what was asked last.
+func (u *upstream) last() asked {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.asked[len(u.asked)-1]
 }
 
 // names are the names that were asked, each with its type, in order.
