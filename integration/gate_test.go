@@ -61,7 +61,7 @@ func TestKillSwitch(t *testing.T) {
 		}
 		s.ok(s.lnk("sandbox", "stop", "--off"), "")
 		for _, sh := range []*session{one, two} {
-			s.ok(sh.do("curl -sS http://slow.test/"), "hello from big.test")
+			s.ok(sh.do("curl -sS http://slow.test/"), "hello from slow.test")
 		}
 	})
 }
@@ -86,10 +86,10 @@ func TestPauseAndResume(t *testing.T) {
 		s.ok(s.lnk("sandbox", "pause", "one"), "")
 		s.awaitCut("big")
 		s.ok(one.do("curl -sS -w '%{http_code}' http://slow.test/"), "403")
-		s.ok(two.do("curl -sS http://slow.test/"), "hello from big.test")
+		s.ok(two.do("curl -sS http://slow.test/"), "hello from slow.test")
 		s.ok(s.lnk("sandbox", "paused"), "one")
 		s.ok(s.lnk("sandbox", "resume", "one"), "")
-		s.ok(one.do("curl -sS http://slow.test/"), "hello from big.test")
+		s.ok(one.do("curl -sS http://slow.test/"), "hello from slow.test")
 	})
 }
 

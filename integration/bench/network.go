@@ -90,12 +90,11 @@ func route(by netip.Addr) error {
 	return nil
 }
 
-// The link of a room, whose other end is inside as well, and their sizes: as large a segment as on lo, and too small for IP.
+// The link of a room, whose other end is inside as well, and its size: as large a segment as on lo.
 const (
 	roomLink    = "eth0"
 	roomFarEnd  = "far0"
 	roomLinkMTU = 65520
-	roomFarMTU  = 67
 )
 
 // layRoom makes a namespace that is like the one of a sandbox (package netns), with the same table, so that every TCP connection
@@ -109,7 +108,7 @@ func layRoom(name string) (*space, error) {
 		if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: roomLink}, PeerName: roomFarEnd}); err != nil {
 			return fmt.Errorf("adding a room's link: %w", err)
 		}
-		if err := layEnd(roomFarEnd, roomFarMTU); err != nil {
+		if err := layEnd(roomFarEnd, roomLinkMTU); err != nil {
 			return err
 		}
 		if err := layEnd(roomLink, roomLinkMTU); err != nil {

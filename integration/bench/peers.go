@@ -11,7 +11,7 @@ import (
 
 // relayConf is haproxy in lnk's place: it accepts in the room, and dials from the machine to where the client was going.
 const relayConf = `global
-  maxconn 20000
+  maxconn 4000
 defaults
   timeout connect 10s
   timeout client 60s
@@ -53,14 +53,12 @@ type explicit struct {
 
 var explicits = []explicit{
 	{"squid", 3128, `http_port 127.0.0.1:3128
-acl all-methods method GET
-http_access allow all-methods
+http_access allow all
 cache deny all
 access_log none
 cache_log /dev/null
 cache_store_log none
 pid_filename none
-cache_effective_user root
 shutdown_lifetime 0 seconds
 netdb_filename none
 `, []string{"squid", "-N", "-f"}},

@@ -44,8 +44,10 @@ func (b *bench) stopping(ctx context.Context) error {
 	errs := make([]error, len(all))
 	begun := time.Now()
 	each(all, func(i int) { all[i], errs[i] = holdInSandbox(ctx, i) })
-	if err := errors.Join(errs...); err != nil {
-		return err
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	took := time.Since(begun)
 	start := time.Now()

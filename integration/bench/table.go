@@ -9,7 +9,8 @@ import (
 func (m *measure) print(rounds []round) {
 	for _, c := range m.contenders {
 		if c.absent != nil {
-			fmt.Printf("  %-22s %s\n", c.name, c.absent)
+			reason, _, _ := strings.Cut(c.absent.Error(), "\n")
+			fmt.Printf("  %-22s %s\n", c.name, reason)
 			continue
 		}
 		own := having(rounds, c.name, m.base)

@@ -91,7 +91,7 @@ func (d *demo) want(ok bool, what string) {
 func (d *demo) allowed() {
 	d.say("1. A program may call what it is allowed, by name; the certificate is the server's own.")
 	out := d.show("lnk sandbox run -n demo -a packages.example -- curl -sS https://packages.example/")
-	d.want(strings.Contains(out, "hello from"), "the allowed call goes through")
+	d.want(strings.Contains(out, "hello from packages.example"), "the allowed call goes through")
 }
 
 func (d *demo) refused() {
@@ -114,6 +114,8 @@ func (d *demo) metadata() {
 	d.show("lnk sandbox run -q -n demo --network open -- curl -sS http://169.254.169.254/latest/meta-data/")
 	d.show("lnk sandbox log -n 2")
 	d.want(len(d.world.Trap.Packets()) == 0, "no packet reaches the metadata address")
+	d.show("lnk sandbox paused")
+	d.show("lnk sandbox resume demo")
 }
 
 func (d *demo) killSwitch() {
@@ -140,7 +142,8 @@ func (d *demo) killSwitch() {
 	}
 	d.show("lnk sandbox run -q -n demo -a packages.example -- curl -sS http://packages.example/")
 	d.show("lnk sandbox stop --off")
-	d.show("lnk sandbox run -q -n demo -a packages.example -- curl -sS http://packages.example/")
+	out := d.show("lnk sandbox run -q -n demo -a packages.example -- curl -sS http://packages.example/")
+	d.want(strings.Contains(out, "hello from packages.example"), "calls pass again once the kill switch is off")
 }
 
 // awaitTraffic waits until the counters of the download have been written, which happens every five seconds.
@@ -149,7 +152,7 @@ func (d *demo) awaitTraffic() {
 	defer tick.Stop()
 	for d.err == nil {
 		out, err := d.world.Machine.Command(d.ctx, internet.Root, "lnk", "sandbox", "traffic").CombinedOutput()
-		if err == nil && strings.Contains(string(out), "download") {
+		if text := string(out); err == nil && strings.Contains(text, "download") && !strings.Contains(text, " 0 B ") {
 			return
 		}
 		select {

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/cgi"
 	"net/netip"
@@ -33,7 +34,7 @@ func (s *Server) Requests() []Request {
 // site serves HTTPS, h2 included, on port 443 of the addresses, and in the clear,
 // h2 with prior knowledge included, on 80 and 8080.
 func (w *World) site(s *Server, name string, extra map[string]http.Handler, addrs ...netip.Addr) error {
-	mux := pages(name)
+	mux := pages()
 	for path, h := range extra {
 		mux.Handle(path, h)
 	}
@@ -72,18 +73,18 @@ func (s *Server) noting(next http.Handler) http.Handler {
 
 // pages are what every web server of the internet offers:
 //
-//	/             "hello from NAME", or of a body that was sent, its length and SHA-256
+//	/             "hello from HOST", or of a body that was sent, its length and SHA-256
 //	/echo         the request's headers, as JSON
 //	/bytes/N      N bytes of Stream; ?every=D&chunk=N sends a chunk each D
 //	/late/D       answers after D
 //	/early        answers 413 without reading the body, and closes
 //	/status/N     that status
 //	/to?url=U     a redirect to U
-func pages(name string) *http.ServeMux {
+func pages() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
-			fmt.Fprintf(w, "hello from %s\n", name)
+			fmt.Fprintf(w, "hello from %s\n", hostOf(r))
 			return
 		}
 		sum := sha256.New()
@@ -98,7 +99,7 @@ func pages(name string) *http.ServeMux {
 		d, _ := time.ParseDuration(r.PathValue("d"))
 		select {
 		case <-time.After(d):
-			fmt.Fprintf(w, "hello from %s, after %s\n", name, d)
+			fmt.Fprintf(w, "hello from %s, after %s\n", hostOf(r), d)
 		case <-r.Context().Done():
 		}
 	})
@@ -114,6 +115,15 @@ func pages(name string) *http.ServeMux {
 		http.Redirect(w, r, r.URL.Query().Get("url"), http.StatusFound)
 	})
 	return mux
+}
+
+// hostOf is the host that a request names, without its port.
+func hostOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		return r.Host
+	}
+	return host
 }
 
 func sendBytes(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// patience bounds every wait of a client for one answer.
+// patience bounds a client's wait for a connection, and what it waits for past its time.
 const patience = 5 * time.Second
 
 // enoughFailures ends a client that does nothing but fail.
@@ -23,6 +23,7 @@ type options struct {
 	flags    *flag.FlagSet
 	length   time.Duration
 	parallel int
+	end      time.Time // when the clock stops, once it runs
 }
 
 func newOptions(name string) *options {
@@ -62,15 +63,18 @@ func resolve(target string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(addrs[0].Unmap(), uint16(port)), nil
 }
 
-// dial makes one connection to an address.
-func dial(to netip.AddrPort) (*net.TCPConn, error) {
+// dial makes one connection to an address, on which nothing is waited for past a time; the zero time is never.
+func dial(to netip.AddrPort, until time.Time) (*net.TCPConn, error) {
 	d := net.Dialer{Timeout: patience, KeepAlive: -1}
 	c, err := d.Dial("tcp", to.String())
 	if err != nil {
 		return nil, err
 	}
-	return c.(*net.TCPConn), c.SetDeadline(time.Now().Add(time.Minute))
+	return c.(*net.TCPConn), c.SetDeadline(until)
 }
+
+// late is when nothing is waited for any more.
+func (o *options) late() time.Time { return o.end.Add(patience) }
 
 // tally is what one of several workers has done.
 type tally struct {
@@ -93,11 +97,11 @@ func (o *options) workers(work func(n int, t *tally, over func() bool)) (Result,
 	tallies := make([]tally, o.parallel)
 	var running sync.WaitGroup
 	start := time.Now()
-	end := start.Add(o.length)
+	o.end = start.Add(o.length)
 	for i := range tallies {
 		t := &tallies[i]
 		running.Go(func() {
-			work(i, t, func() bool { return t.failed >= enoughFailures || !time.Now().Before(end) })
+			work(i, t, func() bool { return t.failed >= enoughFailures || !time.Now().Before(o.end) })
 		})
 	}
 	running.Wait()

@@ -17,15 +17,15 @@ func connect(args []string) (Result, error) {
 	}
 	return o.workers(func(_ int, t *tally, over func() bool) {
 		for !over() {
-			t.add(oneConnection(to))
+			t.add(oneConnection(to, o.late()))
 		}
 	})
 }
 
 // oneConnection tells how long it took to the answer. The server ends the connection, and its end is waited for.
-func oneConnection(to netip.AddrPort) (time.Duration, error) {
+func oneConnection(to netip.AddrPort, late time.Time) (time.Duration, error) {
 	start := time.Now()
-	c, err := dial(to)
+	c, err := dial(to, late)
 	if err != nil {
 		return 0, err
 	}

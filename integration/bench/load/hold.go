@@ -82,11 +82,16 @@ func openMany(to netip.AddrPort, count int) ([]*net.TCPConn, error) {
 		})
 	}
 	running.Wait()
-	return open, errors.Join(errs...)
+	for _, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("opening %d connections: %w", count, err)
+		}
+	}
+	return open, nil
 }
 
 func openOne(to netip.AddrPort) (*net.TCPConn, error) {
-	c, err := dial(to)
+	c, err := dial(to, time.Time{})
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"strconv"
@@ -28,7 +27,7 @@ func request(args []string) (Result, error) {
 	}
 	head := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\nAccept: */*\r\n\r\n", target, o.flags.Arg(0))
 	return o.workers(func(_ int, t *tally, over func() bool) {
-		p := page{door: door, buf: make([]byte, 8<<10)}
+		p := page{door: door, late: o.late(), buf: make([]byte, 8<<10)}
 		defer p.end()
 		for !over() {
 			start := time.Now()
@@ -43,9 +42,11 @@ func request(args []string) (Result, error) {
 
 // page reads answers off one connection at a time.
 type page struct {
-	door netip.AddrPort
-	conn *net.TCPConn
-	buf  []byte
+	door   netip.AddrPort
+	late   time.Time // when nothing is waited for any more
+	conn   *net.TCPConn
+	buf    []byte
+	closes bool // who answers ends the connection after an answer without having said so
 }
 
 func (p *page) end() {
@@ -55,36 +56,51 @@ func (p *page) end() {
 	}
 }
 
-// get makes one request and reads the whole answer.
+// get makes one request and reads the whole answer. A connection that turns out to have been ended after the last answer is
+// made anew, and from then on after each.
 func (p *page) get(head []byte) (err error) {
-	if p.conn == nil {
-		if p.conn, err = dial(p.door); err != nil {
+	kept := p.conn != nil
+	if !kept {
+		if p.conn, err = dial(p.door, p.late); err != nil {
 			return err
 		}
 	}
-	if _, err := p.conn.Write(head); err != nil {
-		return err
+	n, closing, err := p.exchange(head)
+	if err != nil && kept && n == 0 {
+		p.closes = true
+		p.end()
+		return p.get(head)
 	}
-	n, length := 0, -1
-	for length < 0 || n < length {
+	if closing || p.closes {
+		p.end()
+	}
+	return err
+}
+
+// exchange sends a request and reads its answer. It tells how much of one came, and whether it says that it is the connection's last.
+func (p *page) exchange(head []byte) (n int, closing bool, err error) {
+	if _, err := p.conn.Write(head); err != nil {
+		return 0, false, err
+	}
+	for length := -1; length < 0 || n < length; {
 		if n == len(p.buf) {
-			return errors.New("an answer longer than the buffer")
+			return n, false, errors.New("an answer longer than the buffer")
 		}
 		got, err := p.conn.Read(p.buf[n:])
-		if n += got; err != nil && (err != io.EOF || n < length) {
-			return fmt.Errorf("reading an answer: %w", err)
+		if n += got; err != nil {
+			return n, false, fmt.Errorf("reading an answer: %w", err)
 		}
 		if length < 0 {
 			if length, err = answerLength(p.buf[:n]); err != nil {
-				return err
+				return n, false, err
 			}
 		}
 	}
-	if bytes.Contains(bytes.ToLower(p.buf[:n]), []byte("connection: close")) {
-		p.end()
-	}
-	return nil
+	return n, bytes.Contains(bytes.ToLower(p.buf[:n]), lastAnswer), nil
 }
+
+// lastAnswer says that a connection ends with this message.
+var lastAnswer = []byte("connection: close\r\n")
 
 // answerLength is the length of a whole answer that begins so, head and body; -1 while its head isn't whole.
 func answerLength(b []byte) (int, error) {

@@ -109,14 +109,15 @@ func answerRequests(c *net.TCPConn) {
 		}
 		n += got
 		for {
-			i := bytes.Index(buf[:n], end)
-			if i < 0 {
+			head, rest, whole := bytes.Cut(buf[:n], end)
+			if !whole {
 				break
 			}
-			n = copy(buf, buf[i+len(end):n])
-			if _, err := c.Write(answer); err != nil {
+			last := bytes.Contains(bytes.ToLower(buf[:len(head)+2]), lastAnswer)
+			if _, err := c.Write(answer); err != nil || last {
 				return
 			}
+			n = copy(buf, rest)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func stream(args []string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	c, err := dial(to)
+	c, err := dial(to, time.Now().Add(o.length+patience))
 	if err != nil {
 		return Result{}, err
 	}
