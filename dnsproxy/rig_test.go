@@ -153,16 +153,21 @@ func (r *rig) serve(t testing.TB) *rig {
 		t.Fatal(err)
 	}
 	r.udp, r.tcp = pc.LocalAddr().String(), l.Addr().String()
+	r.serveOn(t, []net.PacketConn{pc}, []net.Listener{l})
+	return r
+}
+
+func (r *rig) serveOn(t testing.TB, udp []net.PacketConn, tcp []net.Listener) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- r.Serve(ctx, []net.PacketConn{pc}, []net.Listener{l}) }()
+	go func() { done <- r.Serve(ctx, udp, tcp) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-	return r
 }
 
 func write(t testing.TB, path, text string) {

@@ -440,10 +440,7 @@ func TestASocketThatFailsIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.udp = pc.LocalAddr().String()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- r.Serve(ctx, []net.PacketConn{&lockedConn{PacketConn: &brokenConn{pc, 3}}}, nil) }()
-	defer func() { cancel(); <-done }()
+	r.serveOn(t, []net.PacketConn{&lockedConn{PacketConn: &brokenConn{pc, 3}}}, nil)
 	if got := said(r.ask(t, "allowed.test", dns.TypeA)); got != "NOERROR, A 203.0.113.10, A 203.0.113.11" {
 		t.Error(got)
 	}
