@@ -3,7 +3,6 @@ package policy
 import (
 	"net/netip"
 	"strconv"
-	"strings"
 )
 
 // Endpoint is one entry of a spec's endpoints in normal form: what may be called, and at which ports. It is comparable. The
@@ -140,6 +139,3 @@ func (e Endpoint) spellsMachine() bool {
 	}
 	return false
 }
-
-// trimWildcard cuts the "*." of a wildcard.
-func trimWildcard(s string) (string, bool) { return strings.CutPrefix(s, "*.") }

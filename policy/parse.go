@@ -106,7 +106,7 @@ func parseWhere(s string) (Endpoint, error) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		return parseNetwork(strings.TrimSuffix(inner, "]"), true)
 	}
-	if below, ok := trimWildcard(s); ok {
+	if below, ok := strings.CutPrefix(s, "*."); ok {
 		n, err := parseWildcard(below)
 		return Endpoint{kind: kindBelow, name: n}, err
 	}
