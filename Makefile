@@ -43,11 +43,11 @@ check: ## format, vet, staticcheck, govulncheck, and the tests that need no root
 fuzz: ## each fuzz target, FUZZTIME (10s) long
 	@integration/fuzz "$(GO)" $(FUZZTIME)
 
-bench: ## the costs, as ratios to a direct connection and to other tools
+bench: ## the costs, as ratios to a direct connection and to other tools (BENCH=-quick: a minute's run)
 	@integration/install bench
 	@mkdir -p bin
 	@$(GO) build -o bin/bench ./integration/bench
-	@$(SUDO) env PATH="$(PATH)" bin/bench
+	@$(SUDO) env PATH="$(PATH)" bin/bench $(BENCH)
 
 vm: ## all tests in a Debian virtual machine (needs Vagrant)
 	vagrant up --provision
