@@ -73,6 +73,9 @@ func (r *run) run(ctx context.Context) (int, error) {
 	if noRoom != nil {
 		return 0, noRoom
 	}
+	if r.launch == nil {
+		return 0, errors.New("running a sandbox: it has no room") // can't be: only what asks for mode host starts none
+	}
 	if err := r.take(); err != nil {
 		return 0, err
 	}
@@ -81,10 +84,14 @@ func (r *run) run(ctx context.Context) (int, error) {
 }
 
 // becomeCaller starts the room, while the process still has the power to, and then makes the process the caller. That
-// no room could be started is told apart: what was asked may be wrong in itself, or need none.
+// no room could be started is told apart: what was asked may be wrong in itself, or need none. Flags that ask for mode host get none:
+// starting one would close the descriptors that the program is to inherit.
 func (r *run) becomeCaller() (noRoom, err error) {
 	if r.caller, err = Who(*r.who); err != nil {
 		return nil, err
+	}
+	if r.Flags.Mode == policy.ModeHost.String() {
+		return nil, r.caller.Become()
 	}
 	r.launch, noRoom = r.start(netns.Options{
 		Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Rootless: r.who.EUID != 0,

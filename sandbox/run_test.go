@@ -269,7 +269,8 @@ func TestModeHostRunsTheProgramItself(t *testing.T) {
 	l := &fakeLaunch{}
 	o, home := options(t, l)
 	o.Argv = []string{"sh", "-c", "exit 3"}
-	o.Flags = spec.Flags{Mode: "host"}
+	o.Name = "bare"
+	put(t, home.Spec("bare"), "[network]\nmode = \"host\"\n")
 	o.Env = []string{"HTTPS_PROXY=x", "SUDO_UID=1"}
 	var told []Event
 	o.Tell = func(e Event) { told = append(told, e) }
@@ -298,14 +299,31 @@ func TestModeHostRunsTheProgramItself(t *testing.T) {
 }
 
 func TestModeHostNeedsNoRoom(t *testing.T) {
-	l := &fakeLaunch{fail: map[string]error{"start": errors.New("no right")}}
-	o, _ := options(t, l)
-	o.Argv = []string{"no-such-program-anywhere"}
-	o.Flags = spec.Flags{Mode: "host"}
-	_, err := Run(t.Context(), o)
-	var exec *netns.ExecError
-	if !errors.As(err, &exec) || exec.Status != 127 {
-		t.Errorf("error %v, want an ExecError with 127", err)
+	tests := map[string]struct {
+		spec  string
+		flags spec.Flags
+		steps []string
+	}{
+		"asked for by a flag, none is started":                          {"", spec.Flags{Mode: "host"}, nil},
+		"asked for by a spec, one that couldn't be started is no error": {"[network]\nmode = \"host\"\n", spec.Flags{}, []string{"start"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := &fakeLaunch{fail: map[string]error{"start": errors.New("no right")}}
+			o, home := options(t, l)
+			if o.Name, o.Flags = "bare", tt.flags; tt.spec != "" {
+				put(t, home.Spec("bare"), tt.spec)
+			}
+			o.Argv = []string{"no-such-program-anywhere"}
+			_, err := Run(t.Context(), o)
+			var exec *netns.ExecError
+			if !errors.As(err, &exec) || exec.Status != 127 {
+				t.Errorf("error %v, want an ExecError with 127", err)
+			}
+			if !slices.Equal(l.steps, tt.steps) {
+				t.Errorf("steps %q, want %q", l.steps, tt.steps)
+			}
+		})
 	}
 }
 

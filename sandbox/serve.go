@@ -91,7 +91,7 @@ func (s *service) connect() (err error) {
 	}
 	s.wire, err = proxy.New(proxy.Config{
 		Rules: r.rules.get, Gate: gate, Book: book, Resolver: s.resolver, Log: s.log, Counter: s.traffic,
-		Watch: callWatch{watch}, Authority: r.authority, MaxFlows: maxFlows(r.spec.MaxCalls()),
+		Sandbox: string(r.name), Watch: callWatch{watch}, Authority: r.authority, MaxFlows: maxFlows(r.spec.MaxCalls()),
 	})
 	return err
 }
