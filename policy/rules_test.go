@@ -59,6 +59,8 @@ func TestLookup(t *testing.T) {
 		"too many service labels":                               {r, "_a._b._c.allowed.test", no(ReasonNameNotAllowed)},
 		"something carried out in a service label":              {r, "_" + strings.Repeat("a", 50) + ".allowed.test", no(ReasonNameNotAllowed)},
 		"a name below an exact one":                             {r, "x.allowed.test", no(ReasonNameNotAllowed)},
+		"a name two labels below an exact one":                  {r, "x.y.allowed.test", no(ReasonNameNotAllowed)},
+		"a service of a name below an exact one":                {r, "_a.y.allowed.test", no(ReasonNameNotAllowed)},
 		"a name above":                                          {r, "test", no(ReasonNameNotAllowed)},
 		"a reverse name in a network that is named":             {r, "66.113.0.203.in-addr.arpa", no(ReasonNameNotAllowed)},
 		"localhost, though it is named":                         {r, "localhost", no(ReasonFixedName)},
