@@ -36,6 +36,7 @@ type goBody struct {
 	User         Identity
 	UserNS       bool // User is who init already is, and the only one there is
 	Capabilities Capabilities
+	Extra        int    // descriptors for the program
 	FreePorts    string // the machine's net.ipv4.ip_unprivileged_port_start
 }
 

@@ -67,7 +67,7 @@ func (l *Launch) Go() error {
 }
 
 func (l *Launch) start() error {
-	if err := l.ch.send(kindGo, l.plan.furnish(l.userNS)); err != nil && !errors.Is(err, unix.EPIPE) {
+	if err := l.ch.send(kindGo, l.plan.furnish(l.userNS, l.extra)); err != nil && !errors.Is(err, unix.EPIPE) {
 		return err
 	}
 	if _, err := l.answer(kindReady); err != nil {

@@ -51,6 +51,7 @@ type roomInit struct {
 }
 
 func serveRoom(args []string) int {
+	os.WriteFile("/proc/self/comm", []byte(initName), 0) // exec called it after its path, "exe"
 	swallowSignals()
 	r := &roomInit{requests: make(chan message, 4), dials: map[uint64]context.CancelFunc{}}
 	if err := closeOnExec(socketFD); err != nil {
@@ -158,7 +159,7 @@ func (r *roomInit) furnish(to goBody) error {
 		return err
 	}
 	if all.onlyOne {
-		return r.again()
+		return r.again(to.Extra)
 	}
 	return nil
 }

@@ -102,9 +102,9 @@ func checkPorts(ports []uint16) error {
 func hasNUL(s string) bool { return strings.IndexByte(s, 0) >= 0 }
 
 // furnish is the part of the plan that init needs for the mounts and for who it becomes.
-func (p *Plan) furnish(userNS bool) goBody {
+func (p *Plan) furnish(userNS bool, extra int) goBody {
 	body := goBody{
-		User: p.User, UserNS: userNS, Capabilities: p.Capabilities, Cover: octets(p.Cover),
+		User: p.User, UserNS: userNS, Capabilities: p.Capabilities, Cover: octets(p.Cover), Extra: extra,
 		FreePorts: setting("net/ipv4/ip_unprivileged_port_start"),
 	}
 	if p.ResolvConf != nil {

@@ -97,7 +97,7 @@ func (r *roomInit) signal(m message) {
 }
 
 // again execs init once more: with the calling thread's credentials, which have nothing left, in place of all threads'.
-func (r *roomInit) again() error {
+func (r *roomInit) again(extra int) error {
 	raw, err := r.ch.conn.SyscallConn()
 	if err != nil {
 		return err
@@ -108,6 +108,11 @@ func (r *roomInit) again() error {
 	}
 	if dup != nil {
 		return fmt.Errorf("keeping the room's socket: %w", dup)
+	}
+	for fd := socketFD + 1; fd <= socketFD+extra; fd++ {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
+			return fmt.Errorf("keeping the program's descriptor %d: %w", fd, err)
+		}
 	}
 	return fmt.Errorf("starting init again: %w", unix.Exec("/proc/self/exe", []string{keeperName}, os.Environ()))
 }

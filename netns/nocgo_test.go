@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package netns
+
+const withCgo = false
