@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ensure makes the folders that are missing and closes those that are there to everybody else: mode 700. It fails where a
-// folder belongs to another user, is something else than a folder, or could be written by everybody: what is in
-// such a one may be anybody's.
+// Ensure makes the folders that are missing and closes those that are there to everybody else: mode 700. It fails where
+// a folder belongs to another user, is something else than a folder, or could be written by everybody: what is in such
+// a one may be anybody's.
 func (h Home) Ensure() error {
 	if h.dir == "" {
 		return fmt.Errorf("settings folder: none is set")
@@ -54,7 +54,8 @@ func ensureFolder(dir string) error {
 
 func closeFolder(fd int, dir string, mode uint32) error {
 	if mode&0o002 != 0 {
-		return fmt.Errorf("settings folder %s: everybody may write to it (mode %o): see what is in it, then make it 700", dir, mode)
+		return fmt.Errorf("settings folder %s: everybody may write to it (mode %o): see what is in it, then make it 700",
+			dir, mode)
 	}
 	if mode == 0o700 {
 		return nil

@@ -84,7 +84,8 @@ func (h Home) path(parts ...string) string {
 	return filepath.Join(append([]string{h.dir}, parts...)...)
 }
 
-// named is a file or folder called after a name. An invalid name could lead out of the folder, or name the folder itself.
+// named is a file or folder called after a name. An invalid name could lead out of the folder, or name the folder
+// itself.
 func (h Home) named(folder string, name Name, suffix string) string {
 	if !name.Valid() {
 		return filepath.Join(nowhere, "invalid-name"+suffix)

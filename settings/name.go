@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Name is the name of a sandbox, an agent or a spec: 1 to 64 of the characters a-z, A-Z, 0-9, '-', '_' and '.', the first
-// one a letter or a digit. So a name is a file's name as it is, and can't repaint a terminal or forge a log line.
+// Name is the name of a sandbox, an agent or a spec: 1 to 64 of the characters a-z, A-Z, 0-9, '-', '_' and '.', the
+// first one a letter or a digit. So a name is a file's name as it is, and can't repaint a terminal or forge a log line.
 type Name string
 
 // MaxName is the longest name, in octets.
@@ -46,7 +46,8 @@ func (n *Name) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// NameAfter makes a name for a run that was given none: its program's, and four random characters that keep two runs apart.
+// NameAfter makes a name for a run that was given none: its program's, and four random characters that keep two runs
+// apart.
 func NameAfter(program string) Name {
 	const end = 1 + 4
 	var b strings.Builder

@@ -35,14 +35,14 @@ var (
 )
 
 // Clean makes a text that anybody may have written safe to show on one line of a terminal: printable ASCII stays as it
-// is, everything else (controls, escapes, letters of any other script, bidirectional and invisible characters, invalid UTF-8) is
-// spelled out, and what is beyond 1,000 characters is cut. What it returns it would leave as it is.
+// is, everything else (controls, escapes, letters of any other script, bidirectional and invisible characters, invalid
+// UTF-8) is spelled out, and what is beyond 1,000 characters is cut. What it returns it would leave as it is.
 func Clean(text string) string { return clean(text, inText, 1000) }
 
-// clean keeps the characters of the alphabet and the mark, spells out all others, and cuts the whole to max characters. Why all
-// of Unicode is spelled out: a name on the wire is ASCII (RFC 5890's A-labels), so anything else was never one; and
-// the letters that look like others, run from right to left, are invisible, combine or are twice as wide are too many, and
-// change with each version of Unicode.
+// clean keeps the characters of the alphabet and the mark, spells out all others, and cuts the whole to max characters.
+// Why all of Unicode is spelled out: a name on the wire is ASCII (RFC 5890's A-labels), so anything else was never one;
+// and the letters that look like others, run from right to left, are invisible, combine or are twice as wide are too
+// many, and change with each version of Unicode.
 func clean(text string, keep *alphabet, max int) string {
 	if plain(text, keep) && len(text) <= max {
 		return text

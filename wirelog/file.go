@@ -73,8 +73,8 @@ func (f *file) try(line []byte) error {
 	return nil
 }
 
-// open opens the log where it isn't open, and makes it where it is missing. It must be a file of this user's own with no
-// other name; nothing else is ever opened for long, and no link is followed.
+// open opens the log where it isn't open, and makes it where it is missing. It must be a file of this user's own with
+// no other name; nothing else is ever opened for long, and no link is followed.
 func (f *file) open() error {
 	if f.fd >= 0 {
 		return nil

@@ -14,11 +14,11 @@ const (
 	maxFollowed = 64 // files held open: far more than rotation keeps
 )
 
-// Follow gives what Read gives, and then each line that is written, until ctx ends or the caller wants no more. It goes on
-// over rotations, over a log that is cut, moved away or deleted, and where it isn't there yet.
+// Follow gives what Read gives, and then each line that is written, until ctx ends or the caller wants no more. It goes
+// on over rotations, over a log that is cut, moved away or deleted, and where it isn't there yet.
 //
-// It looks ten times a second: a call of stat for each file. It keeps the rotated files open until they are dropped, and
-// looks at them too, since a writer that was stopped in mid-write adds its line to the file that was the log then.
+// It looks ten times a second: a call of stat for each file. It keeps the rotated files open until they are dropped,
+// and looks at them too, since a writer that was stopped in mid-write adds its line to the file that was the log then.
 func Follow(ctx context.Context, path string, q Query) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		f := &following{path: path, reading: reading{query: q, yield: yield, buf: make([]byte, 64<<10)}}

@@ -19,8 +19,8 @@ type recordJSON struct {
 	More    int           `json:"more,omitempty"`
 }
 
-// MarshalJSON gives an object with the fields time, name, verb, target and outcome, and, where they apply, out, in, reason
-// and more.
+// MarshalJSON gives an object with the fields time, name, verb, target and outcome, and, where they apply, out, in,
+// reason and more.
 func (r Record) MarshalJSON() ([]byte, error) {
 	r = r.normal()
 	j := recordJSON{

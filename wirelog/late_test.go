@@ -106,7 +106,8 @@ func rotated(t *testing.T, f *file) int {
 	return 8
 }
 
-// Each step of a rotation, decided before others rotated once or more and done after it, loses nothing and changes no order.
+// Each step of a rotation, decided before others rotated once or more and done after it, loses nothing and changes no
+// order.
 func TestRotationStepThatComesLate(t *testing.T) {
 	steps := map[string]func(f *file, ids map[string]fileID) error{
 		"the log becomes .1":  func(f *file, ids map[string]fileID) error { return move(f.path, numbered(f.path, 1), f.id) },

@@ -119,8 +119,8 @@ func calls(all []Line) int {
 	return sum
 }
 
-// Whatever a wire's calls are and however its clock moves: within no minute are more than 120 lines of an outcome (or one of
-// a quiet kind), a line that has room is written at once, and in the end every call is a line or counted in one.
+// Whatever a wire's calls are and however its clock moves: within no minute are more than 120 lines of an outcome (or
+// one of a quiet kind), a line that has room is written at once, and in the end every call is a line or counted in one.
 func TestLimitsHoldForAnyMinute(t *testing.T) {
 	reasons := []string{"", "malformed", "the sandbox is paused", "every sandbox is stopped", "over the limit of calls"}
 	dir := t.TempDir()

@@ -45,8 +45,8 @@ func appendLine(b []byte, r Record) []byte {
 // String is the record as a line, without its newline.
 func (r Record) String() string { return strings.TrimSuffix(Format(r), "\n") }
 
-// Parse reads a line that Format made, with or without its newline, and nothing else: to format what it returns gives the
-// same line again.
+// Parse reads a line that Format made, with or without its newline, and nothing else: to format what it returns gives
+// the same line again.
 func Parse(line string) (Record, error) {
 	p := parser{rest: strings.TrimSuffix(line, "\n")}
 	r := Record{

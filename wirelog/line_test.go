@@ -168,7 +168,8 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// What Parse takes, Format gives again: there is one line for a record, so a line that means something else than it shows can't be.
+// What Parse takes, Format gives again: there is one line for a record, so a line that means something else than it
+// shows can't be.
 func FuzzParse(f *testing.F) {
 	at := "2026-11-30T12:00:00.005Z "
 	f.Add(at + "box connect a:443 ended 1 out 2 in (x) (and 3 more ended since)\n")

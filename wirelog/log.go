@@ -48,8 +48,8 @@ type Log struct {
 // ErrClosed is what Write returns after Close.
 var ErrClosed = errors.New("the log is closed")
 
-// Open opens the log at path, an absolute one, and makes it where it is missing; its folder must be there. Both must belong to
-// the user that this process runs as.
+// Open opens the log at path, an absolute one, and makes it where it is missing; its folder must be there. Both must
+// belong to the user that this process runs as.
 func Open(path string, o Options) (*Log, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("opening the log %q: not an absolute path", path)
@@ -78,8 +78,8 @@ func Open(path string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Write writes the record, or counts it as left out where the limits say so; that isn't an error. An error means that the
-// log couldn't be written; the record is then counted as left out.
+// Write writes the record, or counts it as left out where the limits say so; that isn't an error. An error means that
+// the log couldn't be written; the record is then counted as left out.
 func (l *Log) Write(r Record) error {
 	l.mu.Lock()
 	err := l.write(r)
@@ -143,8 +143,8 @@ func (l *Log) put(r Record, now time.Time) error {
 	return nil
 }
 
-// Writable reports whether the last line could be written. Where it couldn't, it says so again as soon as a later one could:
-// the log tries with each Write, and every few seconds.
+// Writable reports whether the last line could be written. Where it couldn't, it says so again as soon as a later one
+// could: the log tries with each Write, and every few seconds.
 func (l *Log) Writable() bool { return !l.broken.Load() }
 
 // Close writes what is still unsaid of what was left out, and closes the file; it waits for whoever is within Write.

@@ -29,7 +29,7 @@ func (o *outage) failed(err error, lines int, now time.Time) {
 	if o.lasts && since >= 0 && since < noticeEvery {
 		return
 	}
-	text := fmt.Sprintf("calls go on, but can't be logged: %v", err)
+	text := fmt.Sprintf("calls aren't logged: %v", err)
 	if o.missed > 1 {
 		text += fmt.Sprintf(" (%d lines left out so far)", o.missed)
 	}

@@ -68,8 +68,8 @@ func TestOutageIsSaidAndCounted(t *testing.T) {
 	})
 	err := "writing the log " + path + ": no such file or directory"
 	same(t, said.all(), []string{
-		"calls go on, but can't be logged: " + err,
-		"calls go on, but can't be logged: " + err + " (61 lines left out so far)",
+		"calls aren't logged: " + err,
+		"calls aren't logged: " + err + " (61 lines left out so far)",
 		"calls are logged again; 90 lines were left out",
 	})
 }

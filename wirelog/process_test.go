@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,10 +23,11 @@ import (
 const (
 	manyLines = 1000
 	smallLog  = 64 << 10
-	keepAll   = 300
+	keepAll   = 2000
+	endless   = -1
 )
 
-// childWriter writes lines w-0, w-1, … and says each number once it is written.
+// childWriter writes lines w-0, w-1, … and says each number once it is written: so many, or until its input ends.
 func childWriter(args []string) error {
 	path, name := args[0], args[1]
 	n, err := strconv.Atoi(args[2])
@@ -36,7 +38,12 @@ func childWriter(args []string) error {
 	if err != nil {
 		return err
 	}
-	for i := range n {
+	var over atomic.Bool
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		over.Store(true)
+	}()
+	for i := 0; i < n || n == endless && !over.Load(); i++ {
 		r := Record{Verb: Connect, Target: HostPort(fmt.Sprintf("%s-%d.example.org", name, i), 443), Outcome: Allowed}
 		if err := l.Write(r); err != nil {
 			return err
@@ -64,14 +71,20 @@ func childHolder(args []string) error {
 type aWriter struct {
 	name string
 	cmd  *exec.Cmd
-	said int // lines that it knows to be written; for the test's goroutine once done is closed
-	done chan struct{}
-	half chan struct{} // closed once half of them are
+	in   io.Closer
+	many bool          // endless
+	said int           // lines that it knows to be written; for others once done is closed
+	done chan struct{} // closed when it said its last
+	half chan struct{} // closed once half of its lines are written
 }
 
-func startWriter(t *testing.T, path, name string) *aWriter {
+func startWriter(t *testing.T, path, name string, lines int) *aWriter {
 	t.Helper()
-	w := &aWriter{name: name, cmd: child("writer", path, name, strconv.Itoa(manyLines)), done: make(chan struct{}), half: make(chan struct{})}
+	w := &aWriter{name: name, many: lines == endless, done: make(chan struct{}), half: make(chan struct{})}
+	w.cmd = child("writer", path, name, strconv.Itoa(lines))
+	in, err := w.cmd.StdinPipe()
+	must(t, err)
+	w.in = in
 	out, err := w.cmd.StdoutPipe()
 	must(t, err)
 	must(t, w.cmd.Start())
@@ -155,27 +168,34 @@ func follow(t *testing.T, path string) *tally {
 	return c
 }
 
-// Ten processes write a thousand lines each through many rotations while two follow. One of them is stopped midway until the others are
-// done, another killed. Every line is there once, whole, in its writer's order, and the followers got the same.
+// Ten processes write a thousand lines each through many rotations while two follow. One of them is stopped midway
+// until the others are done, another killed. Every line is there once, whole, in its writer's order, and the followers
+// got the same.
 func TestTenProcesses(t *testing.T) {
 	path := logPath(t)
 	followers := []*tally{follow(t, path), follow(t, path)}
 	var writers []*aWriter
 	for i := range 10 {
-		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i)))
+		n := manyLines
+		if i == 3 || i == 7 {
+			n = endless
+		}
+		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i), n))
 	}
 	stopped, killed := writers[3], writers[7]
 	await(t, stopped.half, "the writer to be stopped")
 	must(t, stopped.cmd.Process.Signal(syscall.SIGSTOP))
 	await(t, killed.half, "the writer to be killed")
-	must(t, killed.cmd.Process.Kill())
 	for _, w := range writers {
-		if w != stopped {
-			w.wait(t, w == killed)
+		if w != stopped && w != killed {
+			w.wait(t, false)
 		}
 	}
+	must(t, killed.cmd.Process.Kill())
+	killed.wait(t, true)
 	rotations := highest(path)
 	must(t, stopped.cmd.Process.Signal(syscall.SIGCONT))
+	must(t, stopped.in.Close())
 	stopped.wait(t, false)
 	if rotations < 8 {
 		t.Errorf("only %d rotations", rotations)
@@ -229,9 +249,9 @@ func checkWriters(t *testing.T, all []Line, writers []*aWriter, killed *aWriter)
 	}
 	for _, w := range writers {
 		switch n := next[w.name]; {
-		case w != killed && n != manyLines:
-			t.Errorf("%s: %d lines", w.name, n)
-		case w == killed && (n < w.said || n >= manyLines):
+		case w != killed && n != w.said, !w.many && n != manyLines:
+			t.Errorf("%s: %d lines, %d of which it knew", w.name, n, w.said)
+		case n < w.said:
 			t.Errorf("%s, killed: %d lines, %d of which it knew", w.name, n, w.said)
 		}
 	}
@@ -255,7 +275,7 @@ func TestSizesHoldAmongProcesses(t *testing.T) {
 	path := logPath(t)
 	var writers []*aWriter
 	for i := range 6 {
-		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i)))
+		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i), manyLines))
 	}
 	for _, w := range writers {
 		w.wait(t, false)
@@ -286,7 +306,7 @@ func TestProcessStoppedWithTheLock(t *testing.T) {
 	must(t, holder.Process.Signal(syscall.SIGSTOP))
 	var writers []*aWriter
 	for i := range 4 {
-		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i)))
+		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i), manyLines))
 	}
 	for _, w := range writers {
 		w.wait(t, false)
@@ -308,7 +328,7 @@ func TestOthersMeddle(t *testing.T) {
 	path := logPath(t)
 	var writers []*aWriter
 	for i := range 4 {
-		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i)))
+		writers = append(writers, startWriter(t, path, fmt.Sprint("w", i), manyLines))
 	}
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

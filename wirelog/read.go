@@ -35,9 +35,9 @@ func (q Query) wants(l Line) bool {
 			!r.Time.Before(q.Since)
 }
 
-// Read gives the lines of the log at path and of its rotated files, in the order in which they were written. A line that
-// can't be read is given as one. The error of a pair is about a file that can't be read; its line is the zero value, and the other
-// files follow. A log that isn't there is empty.
+// Read gives the lines of the log at path and of its rotated files, in the order in which they were written. A line
+// that can't be read is given as one. The error of a pair is about a file that can't be read; its line is the zero
+// value, and the other files follow. A log that isn't there is empty.
 func Read(path string, q Query) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		files, errs := tails(path, nil)
@@ -100,8 +100,13 @@ func (r *reading) all(files []*tail, whole bool, give func(Line) bool) {
 	}
 }
 
-// lines gives a line of a file where it is asked for. A line that was torn when its writer was killed may have another behind it.
+// lines gives a line of a file where it is asked for. A line that was torn when its writer was killed may have another
+// behind it. An empty line is nothing: a writer without the lock, which finds another's line half written, begins its
+// own with a newline, and the other line may get its end after all.
 func (r *reading) lines(text string, give func(Line) bool) bool {
+	if text == "" {
+		return true
+	}
 	rec, err := Parse(text)
 	if err == nil {
 		return r.ask(Line{Record: rec, Text: text}, give)
@@ -120,7 +125,7 @@ var errTorn = errors.New("reading a log line: torn")
 
 func unreadable(text string, err error) Line { return Line{Text: Clean(text), Err: err} }
 
-// second is where a whole line begins within text; 0: nowhere. No target can hold one, having no spaces, and no reason does.
+// second is where a whole line begins within text; 0: nowhere. No target can hold a line, having no spaces.
 func second(text string) int {
 	for i := 1; i+len(timeLayout) < len(text); i++ {
 		if timeShaped(text[i : i+len(timeLayout)]) {

@@ -122,7 +122,7 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		"two torn lines":                    {whole[:30] + whole[:20] + whole + "\n", []string{whole[:30] + whole[:20], whole}},
 		"a line without an end":             {whole + "\n" + whole[:30], []string{whole, whole[:30]}},
 		"the last line whole, but no end":   {whole, []string{whole}},
-		"an empty line":                     {"\n" + whole + "\n", []string{"", whole}},
+		"an empty line":                     {"\n\n" + whole + "\n", []string{whole}},
 		"a line of 10,000 characters":       {strings.Repeat("x", 10_000) + "\n" + whole + "\n", []string{strings.Repeat("x", 999) + "…", whole}},
 		"a megabyte without an end":         {strings.Repeat("x", 1<<20), []string{strings.Repeat("x", 999) + "…"}},
 		"NULs, as a crash can leave them":   {"\x00\x00\n" + whole + "\n", []string{`\x00\x00`, whole}},

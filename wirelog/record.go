@@ -131,12 +131,14 @@ var inName = func() (set [256]bool) {
 
 // normalReason keeps a reason within its parentheses, and apart from what a line says of those left out.
 func normalReason(s string, o Outcome) string {
-	if !plain(s, inReason) || len(s) > maxReason || strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.Contains(s, "  ") {
-		s = strings.NewReplacer("(", "[", ")", "]").Replace(strings.Join(strings.Fields(s), " "))
-		s = strings.TrimRight(clean(s, inReason, maxReason), " ")
+	if spaced := strings.TrimSpace(s) != s || strings.Contains(s, "  "); spaced || !plain(s, inReason) || len(s) > maxReason {
+		s = brackets.Replace(strings.Join(strings.Fields(s), " "))
+		s = clean(s, inReason, maxReason)
 	}
 	if _, is := parseMore(s, o); is {
 		return mark + s
 	}
 	return s
 }
+
+var brackets = strings.NewReplacer("(", "[", ")", "]")

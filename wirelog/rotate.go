@@ -15,8 +15,8 @@ func numbered(path string, k int) string { return path + "." + strconv.Itoa(k) }
 // error: errStale where the log must be looked at anew.
 //
 // The lock makes it one process's work. But a process that stopped in the midst of it isn't waited for, and goes on
-// whenever it is woken, so every step is one that may come too late. First it notes which files there are, then it looks
-// whether the log is still the one it means to rotate; after that it only moves what it noted: see move.
+// whenever it is woken, so every step is one that may come too late. First it notes which files there are, then it
+// looks whether the log is still the one it means to rotate; after that it only moves what it noted: see move.
 func (f *file) rotate() error {
 	before, err := f.rotated()
 	if err != nil {
@@ -55,7 +55,8 @@ func (f *file) rotated() ([]*unix.Stat_t, error) {
 	return all, nil
 }
 
-// makeRoom returns the first free number: one where nothing is, or no file. Where none is free it drops the oldest file.
+// makeRoom returns the first free number: one where nothing is, or no file. Where none is free it drops the oldest
+// file.
 func (f *file) makeRoom(before []*unix.Stat_t) (int, error) {
 	for k := 1; k <= f.keep; k++ {
 		switch st := before[k]; {
@@ -86,15 +87,15 @@ func (f *file) drop(oldest, left *unix.Stat_t) error {
 	return remove(beyond)
 }
 
-// setAside gives something that is no file (a link, a folder, a pipe), and that somebody else put in the log's way, another name. It is
-// neither opened nor deleted.
+// setAside gives something that is no file (a link, a folder, a pipe), and that somebody else put in the log's way,
+// another name. It is neither opened nor deleted.
 func setAside(path string, id fileID) error {
 	return move(path, path+".not-a-log-"+rand.Text()[:8], id)
 }
 
 // move renames a file and replaces nothing. It was decided when from was the file with that id. When this process slept
-// since, from may be another file by now: that one goes back where it was or, if its place has been taken, stays between
-// the same neighbours as before. Files never pass each other, so their order stays that of their lines.
+// since, from may be another file by now: that one goes back where it was or, if its place has been taken, stays
+// between the same neighbours as before. Files never pass each other, so their order stays that of their lines.
 func move(from, to string, id fileID) error {
 	switch err := renameNoReplace(from, to); {
 	case errors.Is(err, unix.ENOENT):

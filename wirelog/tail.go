@@ -47,8 +47,9 @@ func openTail(path string) (*tail, error) {
 
 // tails opens the log's files, the oldest first, but for those that are known.
 //
-// They are opened from the newest to the oldest, the way in which rotation moves them, so that one which moves meanwhile is met
-// twice, never missed. A number may be missing for a moment: so all numbers up to the highest are tried, and two more.
+// They are opened from the newest to the oldest, the way in which rotation moves them, so that one which moves
+// meanwhile is met twice, never missed. A number may be missing for a moment: so all numbers up to the highest are
+// tried, and two more.
 func tails(path string, known map[fileID]bool) ([]*tail, []error) {
 	var found []*tail
 	var errs []error
@@ -83,7 +84,7 @@ func highest(path string) int {
 	most := 0
 	for _, name := range names {
 		digits := strings.TrimPrefix(name, path+".")
-		if k, err := strconv.Atoi(digits); err == nil && k <= 10_000 {
+		if k, err := strconv.Atoi(digits); err == nil && k <= 100_000 {
 			most = max(most, k)
 		}
 	}
@@ -94,7 +95,8 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// read gives each line that was added since the last time, without its newline. It stops early where give returns false.
+// read gives each line that was added since the last time, without its newline. It stops early where give returns
+// false.
 func (t *tail) read(buf []byte, give func([]byte) bool) error {
 	if err := t.rewind(); err != nil {
 		return err

@@ -102,7 +102,8 @@ func FuzzTarget(f *testing.F) {
 }
 
 // Whatever a request holds beside its host, none of it reaches a line: not its path, query, headers or body, and not a
-// user's name and password in its URL. Even where the whole URL, or all that follows a Host's name, is taken for a host.
+// user's name and password in its URL. Even where the whole URL, or all that follows a Host's name, is taken for a
+// host.
 func FuzzNothingOfARequestReachesTheLine(f *testing.F) {
 	f.Add("/path", "q=1", "value", "body", "user", "word")
 	f.Add("//x@y", "a b", "v\tw", "{}", "u%40", "p/p")

@@ -51,8 +51,8 @@ func (t *Traffic) Add(out, in int64) {
 // Totals is what was counted.
 func (t *Traffic) Totals() (out, in int64) { return t.out.Load(), t.in.Load() }
 
-// Run writes the counts to the proxy's file at once and then every 5 seconds while they change, until ctx ends; then it removes the
-// file. What can't be written is written the next time; the error says what couldn't be at the last time.
+// Run writes the counts to the proxy's file at once and then every 5 seconds while they change, until ctx ends; then it
+// removes the file. What can't be written is written the next time; the error says what couldn't be at the last time.
 func (t *Traffic) Run(ctx context.Context) error {
 	self, err := settings.Self()
 	if err != nil {
@@ -92,7 +92,8 @@ func writeTraffic(path string, r TrafficRecord) error {
 	return nil
 }
 
-// missing reports whether somebody took the file away, such as a reader in another pid namespace who knows no such process.
+// missing reports whether somebody took the file away, such as a reader in another pid namespace who knows no such
+// process.
 func missing(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)

@@ -15,8 +15,8 @@ import (
 	"lnk/settings"
 )
 
-// ReadTraffic is what the running proxies carried, by sandbox and pid. It removes the records of those that are gone; one that
-// can't be read is an error beside the others, unless no process has its pid: then it is gone as well.
+// ReadTraffic is what the running proxies carried, by sandbox and pid. It removes the records of those that are gone;
+// one that can't be read is an error beside the others, unless no process has its pid: then it is gone as well.
 func ReadTraffic(home settings.Home) ([]TrafficRecord, []error) {
 	folder := home.TrafficFolder()
 	entries, err := os.ReadDir(folder)
@@ -50,7 +50,8 @@ func ReadTraffic(home settings.Home) ([]TrafficRecord, []error) {
 	return records, errs
 }
 
-// trafficPID is the pid of a record's name, PID.json, or of that of one still being written, .PID.json.RANDOM; 0 if it is neither.
+// trafficPID is the pid of a record's name, PID.json, or of that of one still being written, .PID.json.RANDOM; 0 if it
+// is neither.
 func trafficPID(name string) (pid int, record bool) {
 	trimmed, writing := strings.CutPrefix(name, ".")
 	digits, end, _ := strings.Cut(trimmed, ".")
