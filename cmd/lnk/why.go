@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -98,8 +99,10 @@ func (a *app) answer(rules policy.Rules, host policy.Host, port uint16) error {
 	d := judge(rules, host, port)
 	if d.Allowed {
 		a.printf("allowed: %s%s\n", target, byRule(d.Rule))
-		if _, named := host.Name(); named {
-			a.printf("  unless its address, when it is called, is one that the rules refuse (lnk sandbox run --help)\n")
+		if d.Rule == modeOpen || strings.HasPrefix(d.Rule, "*.") {
+			if _, named := host.Name(); named {
+				a.printf("  as long as its address is a public one\n")
+			}
 		}
 		return nil
 	}
@@ -110,11 +113,21 @@ func (a *app) answer(rules policy.Rules, host policy.Host, port uint16) error {
 	return exit(statusFailed)
 }
 
+// modeOpen is how a decision names the rule that allows all that is public.
+const modeOpen = `mode "open"`
+
 // judge asks in the wire's order, as far as that goes without a lookup.
 func judge(rules policy.Rules, host policy.Host, port uint16) policy.Decision {
 	addr, literal := host.Addr()
 	if !literal {
-		return rules.Shown(host, port)
+		d := rules.Shown(host, port)
+		if d.Reason == policy.ReasonShownNotAllowed {
+			d.Reason = policy.ReasonNameNotAllowed // it is what the call goes to as well
+		}
+		return d
+	}
+	if policy.Classify(addr) == policy.ClassMetadata {
+		return policy.Decision{Reason: policy.ReasonMetadata}
 	}
 	to := addrPort(addr, port)
 	if d := rules.Connection(to, nil); !d.Allowed {
