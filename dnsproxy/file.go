@@ -1,6 +1,7 @@
 package dnsproxy
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +15,7 @@ import (
 const lookEvery = time.Second
 
 // maxFile is the most that is read of a file: block lists in a hosts file have some megabytes.
-const maxFile = 32 << 20
+const maxFile = 16 << 20
 
 // followed is what a file says, read again when the file changes. It is looked at by whoever needs it, at most once each second.
 type followed[T any] struct {
@@ -92,11 +93,16 @@ var began = time.Now().Add(-time.Hour)
 // tick is a time as nanoseconds of the clock that nobody sets, for what is kept in one word. It is never 0.
 func tick(t time.Time) int64 { return int64(t.Sub(began)) }
 
+// readFile reads a file, up to the last line that is whole where there is too much of it.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile))
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if len(data) == maxFile {
+		data = data[:bytes.LastIndexByte(data, '\n')+1]
+	}
+	return data, err
 }

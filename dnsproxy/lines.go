@@ -2,7 +2,6 @@ package dnsproxy
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"lnk/policy"
@@ -18,11 +17,10 @@ const maxTogether = 4096
 
 // lines writes the lines of lookups, one for those that belong together.
 type lines struct {
-	log     Log
-	watch   Watch
-	mu      sync.Mutex
-	last    map[line]time.Time
-	unwrote atomic.Bool // the last line couldn't be written
+	log   Log
+	watch Watch
+	mu    sync.Mutex
+	last  map[line]time.Time
 }
 
 type line struct {
@@ -65,13 +63,12 @@ func (l *lines) write(k line, now time.Time) bool {
 	if !l.first(k, now) {
 		return false
 	}
-	err := l.log.Write(wirelog.Record{
+	l.log.Write(wirelog.Record{
 		Verb:    wirelog.DNS,
 		Target:  wirelog.NameTarget(k.name),
 		Outcome: k.outcome,
 		Reason:  string(k.reason),
 	})
-	l.unwrote.Store(err != nil)
 	return true
 }
 

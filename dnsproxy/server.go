@@ -16,7 +16,8 @@ import (
 // each query, so it must be quick.
 type Gate interface{ Check() policy.Decision }
 
-// Log takes the lines of lookups.
+// Log takes the lines of lookups. A line that it can't write is its own to count and to tell of; whether lookups go on meanwhile is the
+// gate's to say.
 type Log interface{ Write(wirelog.Record) error }
 
 // Watch is told of lookups that the rules refuse.
@@ -35,8 +36,6 @@ type Config struct {
 	Log      Log
 	Watch    Watch
 
-	// LogRequired refuses every lookup while the line of the last one couldn't be written.
-	LogRequired bool
 	// NotDNS is told of a TCP connection that carries something other than DNS, before it is closed; may be nil. It must not block.
 	NotDNS func(net.Conn)
 }

@@ -371,24 +371,6 @@ func TestAFailureIsPassedOnAndLogged(t *testing.T) {
 	}
 }
 
-func TestARequiredLogThatCanNotBeWrittenRefuses(t *testing.T) {
-	r := newRig(t, world, "allowed.test", "alias.test")
-	r.LogRequired, r.unlog = true, true
-	r.serve(t)
-	r.ask(t, "allowed.test", dns.TypeA)
-	v4, _ := r.Book.Refusal(name("alias.test"))
-	if got := said(r.ask(t, "alias.test", dns.TypeA)); got != "NOERROR, A "+v4.String() {
-		t.Errorf("with a log that can't be written: %s", got)
-	}
-	r.mu.Lock()
-	r.unlog = false
-	r.mu.Unlock()
-	r.ask(t, "other.test", dns.TypeA) // its line can be written
-	if got := said(r.ask(t, "allowed.test", dns.TypeA)); got != "NOERROR, A 203.0.113.10, A 203.0.113.11" {
-		t.Errorf("with a log that can be written again: %s", got)
-	}
-}
-
 func TestNewRefusesAMissingPart(t *testing.T) {
 	whole := newRig(t, world).Config
 	for part, take := range map[string]func(*Config){
