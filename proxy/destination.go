@@ -28,8 +28,8 @@ func (w *Wire) redirected(to netip.AddrPort) destination {
 		names:   w.Book.Names(to.Addr()),
 		label:   to.Addr().String(),
 		refusal: policy.IsRefusalAddr(to.Addr()),
-		machine: to.Addr() == policy.MachineAddr,
 	}
+	d.machine = to.Addr() == policy.MachineAddr || !d.refusal && w.Local(to.Addr())
 	if len(d.names) > 0 {
 		d.label = d.names[0].String()
 	}

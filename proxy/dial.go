@@ -55,8 +55,11 @@ type dialer struct {
 	connect  func(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (*net.TCPConn, error)
 }
 
-// judge classifies an address that is about to be dialled for host.
+// judge classifies an address that is about to be dialled for host; for itself where host is none (this machine's ports).
 func (d *dialer) judge(to netip.AddrPort, host policy.Host) policy.Decision {
+	if host.IsZero() {
+		host = policy.HostAt(to.Addr())
+	}
 	return d.rules().Address(to, host, d.local)
 }
 

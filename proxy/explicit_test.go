@@ -25,7 +25,7 @@ func TestATunnelIsJudgedByItsTargetAndByWhatGoesThroughIt(t *testing.T) {
 		"a name that isn't allowed":              {"denied.test:443", "", 403, "connect denied.test:443 refused (" + string(policy.ReasonNameNotAllowed) + ")"},
 		"an address that isn't allowed":          {evilAddr + ":443", "", 403, "connect " + evilAddr + ":443 refused (" + string(policy.ReasonAddressNotAllowed) + ")"},
 		"a metadata service in another spelling": {"0xA9FEA9FE:80", "", 403, "tcp 169.254.169.254:80 refused (" + string(policy.ReasonMetadata) + ")"},
-		"a port of this machine's not allowed":   {"localhost:5432", "", 403, "port localhost:5432 refused (" + string(policy.ReasonPortNotAllowed) + ")"},
+		"a port of this machine's not allowed":   {"localhost:5432", "", 403, "port 5432 refused (" + string(policy.ReasonPortNotAllowed) + ")"},
 		"another name inside":                    {"allowed.test:443", "denied.test", 200, "connect denied.test:443 refused (the name it shows is not allowed)"},
 		"the proxy itself":                       {"proxy.lnk.internal:3128", "", 403, "tcp proxy.lnk.internal:3128 refused (" + string(policy.ReasonSelf) + ")"},
 	} {

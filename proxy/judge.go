@@ -67,8 +67,12 @@ func (d *destination) dest(connection policy.Decision) dest {
 	return to
 }
 
-// onMachine is this machine's port, wherever on its loopback the server listens.
+// onMachine is this machine's port: at the address that was called, or, by the machine's name in the room, wherever on its loopback the
+// server listens.
 func (d *destination) onMachine() dest {
+	if d.to.Addr() != policy.MachineAddr {
+		return dest{port: d.to.Port(), fixed: []netip.Addr{d.to.Addr()}}
+	}
 	return dest{port: d.to.Port(), fixed: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}
 }
 

@@ -32,6 +32,7 @@ const (
 	allowedAddr = "203.0.113.10"
 	sharedAddr  = "203.0.113.30"
 	evilAddr    = "203.0.113.66"
+	ownAddr     = "192.0.2.1" // this machine's
 )
 
 // lab is a wire on loopback: its clients' destinations, its names, and where an upstream address really leads are given by the test.
@@ -78,7 +79,7 @@ func newLab(t *testing.T, endpoints ...string) *lab {
 	l.wire, err = New(Config{Authority: authority,
 		Rules: func() policy.Rules { l.mu.Lock(); defer l.mu.Unlock(); return l.rules },
 		Gate:  l, Book: l, Resolver: l, Log: l, Counter: l, Watch: l,
-		Original: l.original, Local: func(netip.Addr) bool { return false }, Connect: l.connect, Limits: limits,
+		Original: l.original, Local: func(a netip.Addr) bool { return a == netip.MustParseAddr(ownAddr) }, Connect: l.connect, Limits: limits,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -101,17 +102,22 @@ func newLab(t *testing.T, endpoints ...string) *lab {
 	return l
 }
 
+// setRules takes endpoints and, as numbers alone, ports of this machine.
 func (l *lab) setRules(endpoints ...string) {
 	l.t.Helper()
-	mode, parsed := policy.ModeOpen, []policy.Endpoint(nil)
+	mode, parsed, ports := policy.ModeOpen, []policy.Endpoint(nil), []uint16(nil)
 	for _, e := range endpoints {
+		if n, err := strconv.ParseUint(e, 10, 16); err == nil {
+			mode, ports = policy.ModeEndpoints, append(ports, uint16(n))
+			continue
+		}
 		p, err := policy.ParseEndpoint(e)
 		if err != nil {
 			l.t.Fatal(err)
 		}
 		mode, parsed = policy.ModeEndpoints, append(parsed, p)
 	}
-	rules, err := policy.NewRules(mode, parsed, nil)
+	rules, err := policy.NewRules(mode, parsed, ports)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -59,10 +59,12 @@ func (u *upstream) run(to dest) {
 	u.mu.Lock()
 	u.dialed, u.err = got, err
 	claimed := u.claims
-	u.mu.Unlock()
-	if err != nil {
+	if err != nil && !claimed {
 		// The client is listened to a moment longer, to tell whether it can be answered in words.
 		u.flow.client.SetReadDeadline(time.Now().Add(u.flow.wire.Limits.Words))
+	}
+	u.mu.Unlock()
+	if err != nil {
 		return
 	}
 	if !claimed {
@@ -112,6 +114,7 @@ func (u *upstream) claim() whoFirst {
 		return serverFirst
 	}
 	u.claims = true
+	u.flow.client.SetReadDeadline(time.Time{}) // a failed dial may have set one
 	if u.conn != nil {
 		u.conn.SetReadDeadline(longAgo)
 	}
@@ -122,7 +125,6 @@ func (u *upstream) claim() whoFirst {
 // been carried to its end.
 func (u *upstream) wait() {
 	<-u.done
-	u.flow.client.SetReadDeadline(time.Time{})
 	if u.conn != nil {
 		u.conn.SetReadDeadline(time.Time{})
 	}

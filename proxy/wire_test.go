@@ -438,3 +438,34 @@ func TestAFailureIsToldAsTCPTellsIt(t *testing.T) {
 	}
 	l.wantLines("tcp gone.test:7000 failed (connection refused)", "http gone.test:80 failed (connection refused)")
 }
+
+func TestThisMachinesPortsAreCalledByNumberWhateverTheWayToThem(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		to, really string
+		want       []string
+	}{
+		"by the machine's name, on IPv4":         {"198.18.0.3:5432", "127.0.0.1:5432", []string{"port 5432 allowed", "port 5432 ended"}},
+		"by the machine's name, on IPv6":         {"198.18.0.3:5432", "[::1]:5432", []string{"port 5432 allowed", "port 5432 ended"}},
+		"by an address of an interface":          {ownAddr + ":5432", ownAddr + ":5432", []string{"port 5432 allowed", "port 5432 ended"}},
+		"a port that isn't named":                {"198.18.0.3:22", "127.0.0.1:22", []string{"port 22 refused (this machine's port is not allowed)"}},
+		"a port that isn't named, by an address": {ownAddr + ":22", ownAddr + ":22", []string{"port 22 refused (this machine's port is not allowed)"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			l := newLab(t, "5432")
+			rec := l.server(test.really, echo)
+			if strings.HasPrefix(test.really, "[") { // nothing listens at 127.0.0.1
+				gone := listen(t)
+				l.servers[addrPort("127.0.0.1:5432")] = gone.Addr().(*net.TCPAddr).AddrPort()
+				gone.Close()
+			}
+			c := l.call(test.to)
+			io.WriteString(c, "ping")
+			c.CloseWrite()
+			got, _ := io.ReadAll(c)
+			if allowed := len(test.want) == 2; (string(got) == "ping") != allowed || (rec.conns.Load() == 1) != allowed {
+				t.Errorf("echo: %q over %d connections", got, rec.conns.Load())
+			}
+			l.wantLines(test.want...)
+		})
+	}
+}

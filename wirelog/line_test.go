@@ -37,7 +37,7 @@ func TestFormat(t *testing.T) {
 		},
 		"a failure, others left out": {
 			Record{noon, "box", Port, PortTarget(5432), Failed, 0, 0, "", 880, false},
-			at + "box port localhost:5432 failed (and 880 more failed since)",
+			at + "box port 5432 failed (and 880 more failed since)",
 		},
 		"bytes only stand where a call ended": {
 			Record{noon, "box", HTTP, NameTarget("a"), Allowed, 3, 4, "", 0, true},

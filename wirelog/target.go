@@ -24,8 +24,8 @@ func HostPort(host string, port uint16) Target {
 	return Target{word(host, maxTarget-len(end)) + end}
 }
 
-// PortTarget is a port of this machine.
-func PortTarget(port uint16) Target { return HostPort("localhost", port) }
+// PortTarget is a port of this machine: its number alone.
+func PortTarget(port uint16) Target { return Target{strconv.Itoa(int(port))} }
 
 // NameTarget is a name alone: one looked up, or a provider's.
 func NameTarget(name string) Target {

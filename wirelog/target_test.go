@@ -23,7 +23,7 @@ func TestTarget(t *testing.T) {
 		"a host with a port of its own can't be taken": {HostPort("allowed.test:443", 80), "[allowed.test:443]:80"},
 		"a bracket that isn't closed":                  {HostPort("[::1", 80), "[[::1]:80"},
 		"no host":                                      {HostPort("", 80), "-:80"},
-		"this machine's port":                          {PortTarget(5432), "localhost:5432"},
+		"this machine's port":                          {PortTarget(5432), "5432"},
 		"a name alone":                                 {NameTarget("_dmarc.example.org"), "_dmarc.example.org"},
 		"no name":                                      {NameTarget(""), "-"},
 		"the zero value":                               {Target{}, "-"},
