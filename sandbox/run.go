@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -229,6 +230,8 @@ func (r *run) goAndWait() (int, error) {
 	if err := r.launch.Go(); err != nil {
 		return 0, err
 	}
+	// What starting took is garbage by now; a sandbox that idles for days shouldn't hold it. A short run doesn't come to it.
+	defer time.AfterFunc(time.Second, debug.FreeOSMemory).Stop()
 	ended := make(chan struct{})
 	var forwarding sync.WaitGroup
 	forwarding.Go(func() { r.signals.forward(ended, r.launch.Signal) })
