@@ -65,15 +65,7 @@ func (a *ask) answers(msg []byte) bool {
 		bytes.EqualFold(msg[headerLen:end-4], a.msg[headerLen:end-4]) && bytes.Equal(msg[end-4:end], a.msg[end-4:end])
 }
 
-// overUDP asks over a socket and waits for the answer until the socket's read deadline.
-func (a *ask) overUDP(k *socket) (*message, error) {
-	if _, err := k.Write(a.msg); err != nil {
-		return nil, err
-	}
-	return a.await(k)
-}
-
-// await reads until the answer is there.
+// await reads datagrams until the answer is there, or the read deadline.
 func (a *ask) await(k net.Conn) (*message, error) {
 	buf := datagrams.Get().(*[]byte)
 	defer datagrams.Put(buf)

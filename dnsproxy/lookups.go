@@ -3,6 +3,7 @@ package dnsproxy
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lnk/policy"
@@ -21,10 +22,12 @@ type lookups struct {
 	cancel context.CancelFunc
 	open   int
 	all    sync.WaitGroup
+	jobs   chan func() // taken by those that are spare, at once or not at all
+	spare  atomic.Int32
 }
 
 func newLookups(ctx context.Context, gate Gate) *lookups {
-	l := &lookups{gate: gate, base: ctx}
+	l := &lookups{gate: gate, base: ctx, jobs: make(chan func())}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	return l
 }
@@ -73,20 +76,46 @@ func (l *lookups) endAll() {
 	l.ctx, l.cancel = context.WithCancel(l.base)
 }
 
-// run starts the goroutine of one query, if there is room for one more.
+// maxSpare is how many goroutines that have answered a query wait for another one. Their stacks have grown to what a lookup takes, which
+// a new one's has to do first.
+const maxSpare = 32
+
+// run answers one query in a goroutine, if there is room for one more.
 func (s *Server) run(l *lookups, do func(context.Context)) bool {
 	select {
 	case s.slots <- struct{}{}:
 	default:
 		return false
 	}
-	l.all.Go(func() {
+	job := func() {
 		defer func() { <-s.slots }()
 		ctx := l.begin()
 		defer l.end()
 		do(ctx)
-	})
+	}
+	select {
+	case l.jobs <- job:
+	default:
+		l.all.Go(func() { l.work(job) })
+	}
 	return true
+}
+
+// work does one job after the other, as long as they come or until it's one of too many that wait for one.
+func (l *lookups) work(job func()) {
+	for {
+		job()
+		if l.spare.Add(1) > maxSpare {
+			l.spare.Add(-1)
+			return
+		}
+		select {
+		case job = <-l.jobs:
+			l.spare.Add(-1)
+		case <-l.base.Done():
+			return
+		}
+	}
 }
 
 // wait waits for all goroutines of queries. None begins any more.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,6 +29,11 @@ func TestInARoom(t *testing.T) {
 	c := exec.Command(os.Args[0], "-test.run=^TestInARoom$", "-test.v")
 	c.Env = append(os.Environ(), inRoom+"=1")
 	c.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		c.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+		c.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+		c.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	}
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

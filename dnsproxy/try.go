@@ -28,12 +28,7 @@ func (t *try) run(ctx context.Context, patience time.Duration) (m *message, open
 	}
 	now := time.Now()
 	t.until = now.Add(t.timeout)
-	t.ask = newAsk(t.q, true)
-	if t.socket, err = t.r.sockets.get(ctx, t.to); err != nil {
-		return nil, false, err
-	}
-	if _, err = t.socket.Write(t.ask.msg); err != nil {
-		t.over(false)
+	if err = t.send(ctx, true); err != nil {
 		return nil, false, err
 	}
 	m, err = t.wait(ctx, earlier(now.Add(patience), t.until))
@@ -77,13 +72,7 @@ func (t *try) settle(ctx context.Context, m *message, err error) (*message, erro
 
 // plain asks without EDNS.
 func (t *try) plain(ctx context.Context) (*message, error) {
-	var err error
-	t.ask = newAsk(t.q, false)
-	if t.socket, err = t.r.sockets.get(ctx, t.to); err != nil {
-		return nil, err
-	}
-	if _, err = t.socket.Write(t.ask.msg); err != nil {
-		t.over(false)
+	if err := t.send(ctx, false); err != nil {
 		return nil, err
 	}
 	m, err := t.wait(ctx, time.Now().Add(t.timeout))
@@ -92,6 +81,18 @@ func (t *try) plain(ctx context.Context) (*message, error) {
 		return newAsk(t.q, false).overTCP(ctx, t.to, t.timeout)
 	}
 	return m, err
+}
+
+// send sends the question over a socket that this try holds until it is over.
+func (t *try) send(ctx context.Context, edns bool) (err error) {
+	if t.socket, err = t.r.sockets.get(ctx, t.to); err != nil {
+		return err
+	}
+	t.ask = newAsk(t.q, edns)
+	if _, err = t.socket.Write(t.ask.msg); err != nil {
+		t.over(false)
+	}
+	return err
 }
 
 // over ends the use of the socket: kept for the next question if this one was answered, since then nothing is on its way to it.
