@@ -163,16 +163,24 @@ func ownFolder(path string) error {
 
 // current is the log's size, or errStale where the log is another file than the one that is open.
 func (f *file) current() (int64, error) {
-	var st unix.Stat_t
-	if err := unix.Lstat(f.path, &st); errors.Is(err, unix.ENOENT) {
+	st, err := look(unix.AT_FDCWD, f.path, unix.AT_SYMLINK_NOFOLLOW)
+	if errors.Is(err, unix.ENOENT) {
 		return 0, errStale
-	} else if err != nil {
+	}
+	if err != nil {
 		return 0, err
 	}
-	if idOf(&st) != f.id {
+	if (fileID{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}) != f.id {
 		return 0, errStale
 	}
-	return st.Size, nil
+	return int64(st.Size), nil
+}
+
+// look asks for no times. Since Linux 6.13 (multigrain timestamps) a file whose times were asked for gets new ones with
+// its next write, where otherwise it does every few milliseconds: a line would cost a sixth more on ext4.
+func look(folder int, path string, flags int) (st unix.Statx_t, err error) {
+	err = unix.Statx(folder, path, flags, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_SIZE|unix.STATX_NLINK, &st)
+	return st, err
 }
 
 // put writes the line after the size octets that are there.
@@ -188,8 +196,7 @@ func (f *file) put(line []byte, size int64, held bool) error {
 		return err
 	}
 	f.end = size + int64(n)
-	var st unix.Stat_t
-	if err := unix.Fstat(f.fd, &st); err == nil && st.Nlink == 0 {
+	if st, err := look(f.fd, "", unix.AT_EMPTY_PATH); err == nil && st.Nlink == 0 {
 		return errStale // dropped or deleted in the meantime: the line went with it
 	}
 	return nil
