@@ -14,7 +14,6 @@ type call struct {
 	where  *destination
 	shown  policy.Host // what the call shows; zero where it shows nothing
 	dialed dialed      // where it went, once it was allowed
-	late   bool        // shown on a connection that was carried already: its client can't be answered any more
 
 	mu      sync.Mutex
 	verb    wirelog.Verb

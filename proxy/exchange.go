@@ -101,6 +101,7 @@ func (f *flow) afterServer(c *call, u *upstream, g greeting) {
 		d = policy.Decision{Reason: policy.ReasonMalformed}
 	}
 	if !d.Allowed {
+		g.late = true
 		f.refuseShown(c, d, g)
 		u.wait()
 		return
@@ -122,7 +123,6 @@ func (f *flow) judgeGreeting(g greeting) policy.Decision {
 func (f *flow) refuseShown(c *call, d policy.Decision, g greeting) {
 	if c.allowed() {
 		c = f.call(f.verb(), g.shown)
-		c.late = true
 	} else {
 		c.name(g.shown)
 	}

@@ -22,7 +22,7 @@ func (f *flow) refuse(d policy.Decision) {
 func (f *flow) refuseCall(c *call, d policy.Decision, g greeting) {
 	c.refuse(d)
 	f.wire.Counter.Add(int64(len(g.bytes)), 0)
-	if g.protocol == tlsHello && f.wire.refusals != nil && !c.late {
+	if g.protocol == tlsHello && f.wire.refusals != nil && !g.late {
 		f.dropUpstream()
 		f.answerTLS(c, d, g)
 	}

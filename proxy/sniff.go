@@ -33,6 +33,7 @@ type greeting struct {
 	bytes    []byte      // all that was read, to be replayed
 	shown    policy.Host // the SNI of a ClientHello, if it has one
 	eof      bool        // the client has ended its direction
+	late     bool        // the server's bytes have been carried to the client already: nothing else can be said to it
 }
 
 // maxGreeting bounds what is held back of a client's first bytes: a ClientHello of 64 KiB (the most that crypto/tls reads) in records

@@ -254,6 +254,9 @@ func TestTheFirstClientBytesAreJudgedWheneverTheyCome(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			l := newLab(t, "shared.test")
+			if !test.banner {
+				l.quiet()
+			}
 			l.named("shared.test", sharedAddr)
 			rec := l.server(sharedAddr+":443", func(c *net.TCPConn, rec *serverRecord) {
 				if test.banner {
@@ -352,7 +355,7 @@ func TestHalfClosePassesAsHalfCloseAndResetAsReset(t *testing.T) {
 }
 
 func TestAStopEndsWhatIsOpenAndRefusesWhatComes(t *testing.T) {
-	l := newLab(t, "raw.test:7000", "raw.test:80")
+	l := newLab(t, "raw.test:7000", "raw.test:80").quiet()
 	l.named("raw.test", allowedAddr)
 	l.server(allowedAddr+":7000", echo)
 	busy, idle := l.call(allowedAddr+":7000"), l.call(allowedAddr+":7000")
@@ -372,7 +375,9 @@ func TestAStopEndsWhatIsOpenAndRefusesWhatComes(t *testing.T) {
 		t.Errorf("log: %q, want two ends by the stop", got)
 	}
 
-	wantReset(t, l.call(allowedAddr+":7000"))
+	late := l.call(allowedAddr + ":7000")
+	io.WriteString(late, "x\n")
+	wantReset(t, late)
 	c := l.call(allowedAddr + ":80")
 	io.WriteString(c, "GET /secret HTTP/1.1\r\nHost: raw.test\r\nConnection: close\r\n\r\n")
 	answer := readAll(t, c)
@@ -430,7 +435,9 @@ func TestAFailureIsToldAsTCPTellsIt(t *testing.T) {
 	l.servers[addrPort(allowedAddr+":7000")] = closed.Addr().(*net.TCPAddr).AddrPort()
 	l.servers[addrPort(allowedAddr+":80")] = closed.Addr().(*net.TCPAddr).AddrPort()
 	closed.Close()
-	wantReset(t, l.call(allowedAddr+":7000"))
+	late := l.call(allowedAddr + ":7000")
+	io.WriteString(late, "x\n")
+	wantReset(t, late)
 	c := l.call(allowedAddr + ":80")
 	io.WriteString(c, "GET / HTTP/1.1\r\nHost: gone.test\r\nConnection: close\r\n\r\n")
 	if got := readAll(t, c); !strings.HasPrefix(got, "HTTP/1.1 502 ") {
