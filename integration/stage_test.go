@@ -250,3 +250,18 @@ func (s *stage) unasked(name string) {
 		s.t.Errorf("%s was looked up in the internet: %+v", name, asked)
 	}
 }
+
+// eventually waits until ok holds, asking again and again; what is outside this process announces nothing.
+func (s *stage) eventually(limit time.Duration, what string, ok func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(limit)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			s.t.Fatalf("after %s still not: %s; the log:\n%s", limit, what, s.logTail())
+		}
+	}
+}

@@ -15,6 +15,7 @@ var Unbound = Addr4(54)
 
 const unboundConf = `server:
   interface: %[1]s
+  outgoing-interface: %[1]s
   access-control: 0.0.0.0/0 allow
   directory: "%[2]s"
   pidfile: ""
