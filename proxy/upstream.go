@@ -84,26 +84,41 @@ func (u *upstream) listen() {
 
 // await waits until one side speaks and tells which. A flow on which neither does is logged after a while, and waits on.
 func (u *upstream) await() whoFirst {
-	u.conn.SetReadDeadline(u.flow.wire.quietUntil())
-	for {
+	for deadline := u.flow.wire.quietUntil(); u.unclaimed(deadline); deadline = (time.Time{}) {
 		err := waitReadable(u.conn)
-		u.mu.Lock()
-		switch {
-		case u.claims:
-			u.mu.Unlock()
-			return clientFirst
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			u.conn.SetReadDeadline(time.Time{})
-			u.mu.Unlock()
-			u.call.reached(u.dialed)
-			u.call.allow()
-		default:
-			u.first = serverFirst
-			u.mu.Unlock()
-			u.conn.SetReadDeadline(time.Time{})
-			return serverFirst
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			if !u.claimed() {
+				u.call.reached(u.dialed)
+				u.call.allow()
+			}
+			continue
 		}
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.claims {
+			return clientFirst
+		}
+		u.first = serverFirst
+		u.conn.SetReadDeadline(time.Time{})
+		return serverFirst
 	}
+	return clientFirst
+}
+
+// unclaimed sets the deadline of the next wait, unless the client's bytes have claimed the upstream: then there is nothing to wait for.
+func (u *upstream) unclaimed(deadline time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.claims {
+		u.conn.SetReadDeadline(deadline)
+	}
+	return !u.claims
+}
+
+func (u *upstream) claimed() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.claims
 }
 
 // claim takes the upstream for the client's first bytes, unless the server spoke first; the server's own end counts as speaking.

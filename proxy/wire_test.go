@@ -267,6 +267,7 @@ func TestTheFirstClientBytesAreJudgedWheneverTheyCome(t *testing.T) {
 			c := l.call(sharedAddr + ":443")
 			l.lines(1) // allowed, by the server's words or by silence
 			io.WriteString(c, test.sent)
+			c.CloseWrite()
 			io.Copy(io.Discard, c)
 			got := l.lines(3)
 			if got[0] != test.want[0] || got[1] != test.want[1] {
