@@ -14,7 +14,7 @@ import (
 type Launch struct {
 	ch     *channel
 	pid    int // init's
-	pidfd  int
+	pidfd  int // -1 once init is reaped; under mu
 	userNS bool
 	stdio  [3]bool
 	extra  int
@@ -23,22 +23,23 @@ type Launch struct {
 	running  bool
 	terminal terminal
 
-	answers chan message  // of the handshake
-	gone    chan struct{} // closed when init is reaped
-	wait    unix.WaitStatus
-	unread  chan struct{} // closed when the reader is done
+	gone     chan struct{} // closed when init is reaped
+	wait     unix.WaitStatus
+	unread   chan struct{} // closed when the reader is done
+	answered chan struct{} // holds one when answers has grown
 
-	mu     sync.Mutex
-	ended  *Status
-	dials  map[uint64]chan dialed
-	lastID uint64
+	mu      sync.Mutex
+	answers []message // of the handshake
+	ended   *Status
+	dials   map[uint64]chan dialed
+	lastID  uint64
 }
 
 func newLaunch(ch *channel, o Options) *Launch {
 	return &Launch{
 		ch: ch, pidfd: -1, userNS: o.Rootless || os.Geteuid() != 0,
 		stdio: [3]bool{o.Stdin != nil, o.Stdout != nil, o.Stderr != nil}, extra: len(o.Extra),
-		answers: make(chan message, 1), gone: make(chan struct{}), unread: make(chan struct{}),
+		gone: make(chan struct{}), unread: make(chan struct{}), answered: make(chan struct{}, 1),
 		dials: map[uint64]chan dialed{},
 	}
 }
@@ -53,6 +54,12 @@ func (l *Launch) reap() {
 			break
 		}
 	}
+	l.mu.Lock()
+	if l.pidfd >= 0 {
+		unix.Close(l.pidfd)
+	}
+	l.pidfd = -1
+	l.mu.Unlock()
 	close(l.gone)
 }
 
@@ -76,26 +83,49 @@ func (l *Launch) read() {
 				l.mu.Unlock()
 			}
 		default:
-			select {
-			case l.answers <- m:
-			case <-l.gone:
-				m.discard()
-			}
+			l.deliver(m)
 		}
 	}
 }
 
+// deliver keeps a message of the handshake for whoever asks for it. It never waits: what init said before it ended is to be
+// heard, and the end as well.
+func (l *Launch) deliver(m message) {
+	l.mu.Lock()
+	l.answers = append(l.answers, m)
+	l.mu.Unlock()
+	select {
+	case l.answered <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the oldest message that was kept.
+func (l *Launch) take() (message, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.answers) == 0 {
+		return message{}, false
+	}
+	m := l.answers[0]
+	l.answers = l.answers[1:]
+	return m, true
+}
+
 // answer waits for a message of one of the kinds. Anything else is an error: init's own, or that it is gone.
 func (l *Launch) answer(want ...kind) (message, error) {
-	select {
-	case m := <-l.answers:
-		return l.expect(m, want)
-	case <-l.unread:
-	}
-	select { // what came before the end
-	case m := <-l.answers:
-		return l.expect(m, want)
-	default:
+	for ended := false; ; {
+		if m, ok := l.take(); ok {
+			return l.expect(m, want)
+		}
+		if ended {
+			break
+		}
+		select {
+		case <-l.answered:
+		case <-l.unread:
+			ended = true
+		}
 	}
 	<-l.gone
 	return message{}, fmt.Errorf("waiting for the room's init to say %q: it ended (%s)", want[0], describe(l.wait))
@@ -120,12 +150,17 @@ func (l *Launch) expect(m message, want []kind) (message, error) {
 // kills all that is in a pid namespace when its init ends.
 func (l *Launch) Close() error {
 	l.ch.close() // init ends when its socket does, whatever it is at
+	l.mu.Lock()
 	if l.pidfd >= 0 {
 		// It may be stopped. Not allowed while init is still root and the launcher no longer: then the socket has to do.
 		unix.PidfdSendSignal(l.pidfd, unix.SIGKILL, nil, 0)
 	}
+	l.mu.Unlock()
 	<-l.gone
 	<-l.unread
+	for m, ok := l.take(); ok; m, ok = l.take() {
+		m.discard()
+	}
 	l.terminal.giveBack()
 	return nil
 }

@@ -228,7 +228,14 @@ func TestWhatTheProgramInherits(t *testing.T) {
 		unix.Umask(0o027)
 		limit := unix.Rlimit{Cur: 333, Max: 4444}
 		must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-		must(t, unix.Setpriority(unix.PRIO_PROCESS, 0, 3))
+		tasks, err := os.ReadDir("/proc/self/task")
+		must(t, err)
+		for _, task := range tasks { // Linux keeps it for each thread
+			var tid int
+			_, err := fmt.Sscan(task.Name(), &tid)
+			must(t, err)
+			must(t, unix.Setpriority(unix.PRIO_PROCESS, tid, 3))
+		}
 		signal.Ignore(unix.SIGHUP)
 		out := w.run(t, w.plan(`umask; ulimit -Sn; ulimit -Hn; ulimit -Sc; nice; id -u; id -g; id -G; grep -E 'Sig(Blk|Ign)' /proc/self/status; cat`)).succeed(t)
 		var core unix.Rlimit
