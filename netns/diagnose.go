@@ -58,7 +58,7 @@ func hasNamespaces(userNS bool) bool {
 		kinds = append(kinds, "user")
 	}
 	for _, kind := range kinds {
-		if _, err := os.Lstat("/proc/self/ns/" + kind); err != nil {
+		if _, err := os.Lstat(proc + "/self/ns/" + kind); err != nil {
 			return false
 		}
 	}
@@ -97,13 +97,16 @@ func rightOf(err error, userNS bool) (missing, hint string) {
 
 // filtered tells whether this process is under a seccomp filter (proc_pid_status(5): Seccomp 2).
 func filtered() bool {
-	status, err := os.ReadFile("/proc/self/status")
+	status, err := os.ReadFile(proc + "/self/status")
 	return err == nil && strings.Contains(string(status), "\nSeccomp:\t2\n")
 }
 
+// proc is where the machine tells of itself; tests have others.
+var proc = "/proc"
+
 // setting reads /proc/sys/name; empty is none.
 func setting(name string) string {
-	text, err := os.ReadFile("/proc/sys/" + name)
+	text, err := os.ReadFile(proc + "/sys/" + name)
 	if err != nil {
 		return ""
 	}
@@ -111,6 +114,6 @@ func setting(name string) string {
 }
 
 func procMounted() bool {
-	_, err := os.Lstat("/proc/self/exe")
+	_, err := os.Lstat(proc + "/self/exe")
 	return err == nil
 }
