@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(probeEnv); name != "" {
 		os.Exit(runProbe(name, os.Args[1:]))
 	}
+	if os.Getenv(launchEnv) != "" {
+		os.Exit(launch(os.Args[1:]))
+	}
 	goleak.VerifyTestMain(m)
 }
 
