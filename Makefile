@@ -30,8 +30,10 @@ demo: ## a program in a sandbox on a small internet of its own, step by step (ne
 
 test: install-tests ## all tests, as root (by sudo); installs what they need by apt
 	$(GO) vet ./...
-	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 10m $(AS_ROOT) $(UNITS)
-	$(GO) test -count=1 -p 1 -timeout 20m $(AS_ROOT) ./integration/...
+	@status=0; set -x; \
+	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 10m $(AS_ROOT) $(UNITS) || status=1; \
+	$(GO) test -count=1 -p 1 -timeout 20m $(AS_ROOT) ./integration/... || status=1; \
+	exit $$status
 
 check: ## format, vet, staticcheck, govulncheck, and the tests that need no root
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
