@@ -23,12 +23,16 @@ type buildBody struct {
 	Ports []uint16 `json:",omitempty"`
 }
 
+// socketBody is what a descriptor is; they come in the same order.
 type socketBody struct {
 	Use  use
 	Port uint16 `json:",omitempty"` // of usePort
 }
 
-type builtBody struct{ IPv6 bool }
+type socketsBody struct {
+	Sockets []socketBody
+	IPv6    bool
+}
 
 type goBody struct {
 	Files        []fileBody

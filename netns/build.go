@@ -35,17 +35,11 @@ func (l *Launch) build(p Plan) (*Room, error) {
 		return room, err
 	}
 	for {
-		m, err := l.answer(kindSocket, kindBuilt)
+		m, err := l.answer(kindSockets, kindBuilt)
 		if err != nil {
 			return room, err
 		}
-		if m.kind == kindBuilt {
-			var body builtBody
-			err := m.into(&body)
-			room.IPv6 = body.IPv6
-			return room, err
-		}
-		if err := room.take(m); err != nil {
+		if err := room.take(m); err != nil || m.kind == kindBuilt {
 			return room, err
 		}
 	}

@@ -85,7 +85,7 @@ func (l *Launch) forgetDial(id uint64, answer chan dialed) {
 	l.mu.Unlock()
 	select {
 	case d := <-answer:
-		message{file: d.file}.discard()
+		closeAll([]*os.File{d.file})
 	default:
 	}
 }
@@ -93,13 +93,14 @@ func (l *Launch) forgetDial(id uint64, answer chan dialed) {
 // dialed passes an answer on, to whoever still waits for it.
 func (l *Launch) dialed(m message) {
 	var body dialedBody
-	d := dialed{file: m.file}
-	m.file = nil
-	if err := m.into(&body); err != nil {
-		message{file: d.file}.discard()
+	files, err := m.with(&body)
+	if err != nil {
 		return
 	}
-	d.errno = body.Errno
+	d := dialed{errno: body.Errno}
+	if len(files) > 0 {
+		d.file = files[0]
+	}
 	l.mu.Lock()
 	answer, ok := l.dials[body.ID]
 	if ok {
@@ -108,7 +109,7 @@ func (l *Launch) dialed(m message) {
 	}
 	l.mu.Unlock()
 	if !ok {
-		message{file: d.file}.discard()
+		closeAll(files)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"sync"
 
@@ -42,8 +41,7 @@ func exit(status int) { unix.Exit(status) }
 
 // roomInit is pid 1 of a room.
 type roomInit struct {
-	ch       *channel
-	requests chan message // build, go, run: one at a time, so that the listener never waits
+	ch *channel
 
 	mu      sync.Mutex
 	program program
@@ -52,16 +50,15 @@ type roomInit struct {
 
 func serveRoom(args []string) int {
 	os.WriteFile("/proc/self/comm", []byte(initName), 0) // exec called it after its path, "exe"
-	swallowSignals()
-	r := &roomInit{requests: make(chan message, 4), dials: map[uint64]context.CancelFunc{}}
+	withstandSignals()
 	if err := closeOnExec(socketFD); err != nil {
 		return statusBroken
 	}
-	var err error
-	if r.ch, err = newChannel(socketFD); err != nil {
-		return statusBroken
-	}
-	go r.listen()
+	go func() {
+		blocking(socketFD).untilClosed()
+		exit(statusBroken) // whatever the other threads are at
+	}()
+	r := &roomInit{ch: newChannel(blocking(socketFD)), dials: map[uint64]context.CancelFunc{}}
 	ended, err := r.live(args)
 	if err != nil {
 		r.ch.send(kindFailed, failureOf(err)) // the launcher may be gone; then nobody asks
@@ -96,6 +93,7 @@ func (r *roomInit) live(args []string) (endedBody, error) {
 	if err := r.ch.send(kindRunning, struct{}{}); err != nil {
 		return endedBody{}, err
 	}
+	go r.listen()
 	return reapAll(pid)
 }
 
@@ -138,12 +136,23 @@ func (r *roomInit) handUp(sockets []socket, ipv6 bool) error {
 		return err
 	}
 	sockets = append(sockets, ports...)
-	for _, s := range sockets {
-		if err := r.ch.send(kindSocket, socketBody{s.use, s.port}, s.fd); err != nil {
+	rest := sockets
+	for ; len(rest) > maxFiles; rest = rest[maxFiles:] {
+		if err := r.sendSockets(kindSockets, rest[:maxFiles], ipv6); err != nil {
 			return err
 		}
 	}
-	return r.ch.send(kindBuilt, builtBody{ipv6})
+	return r.sendSockets(kindBuilt, rest, ipv6)
+}
+
+func (r *roomInit) sendSockets(k kind, list []socket, ipv6 bool) error {
+	body := socketsBody{IPv6: ipv6}
+	var fds []int
+	for _, s := range list {
+		body.Sockets = append(body.Sockets, socketBody{s.use, s.port})
+		fds = append(fds, s.fd)
+	}
+	return r.ch.send(k, body, fds...)
 }
 
 func (r *roomInit) furnish(to goBody) error {
@@ -159,28 +168,20 @@ func (r *roomInit) furnish(to goBody) error {
 		return err
 	}
 	if all.onlyOne {
-		return r.again(to.Extra)
+		return again(to.Extra)
 	}
 	return nil
 }
 
 // request waits for the launcher's next message, which is of that kind.
 func (r *roomInit) request(want kind, body any) error {
-	m := <-r.requests
+	m, err := r.ch.receive()
+	if err != nil {
+		return fmt.Errorf("waiting for the launcher to say %q: %w", want, err)
+	}
 	if m.kind != want {
 		m.discard()
 		return fmt.Errorf("waiting for the launcher to say %q: it said %q", want, m.kind)
 	}
 	return m.into(body)
-}
-
-// swallowSignals keeps the terminal's signals, which reach init as one of the foreground group, and the program's from
-// ending it. What the caller ignored stays ignored, since the program inherits that. The others that end a process the
-// Go runtime doesn't handle are ignored for pid 1 by the kernel, SIGKILL too unless it comes from outside.
-func swallowSignals() {
-	for _, s := range []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGABRT} {
-		if !signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s)
-		}
-	}
 }

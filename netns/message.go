@@ -1,11 +1,10 @@
 package netns
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"sync"
 
@@ -18,8 +17,8 @@ type kind string
 const (
 	// From init.
 	kindHello   kind = "hello"   // init runs in its namespaces
-	kindSocket  kind = "socket"  // one socket of the room, and what it is for
-	kindBuilt   kind = "built"   // the room stands and was tried
+	kindSockets kind = "sockets" // sockets of the room, and what they are for
+	kindBuilt   kind = "built"   // the room stands and was tried; the last sockets come with it
 	kindReady   kind = "ready"   // mounts made, privileges given up
 	kindRunning kind = "running" // exec succeeded
 	kindDialed  kind = "dialed"  // a connection, or the errno of connect
@@ -34,14 +33,14 @@ const (
 	kindSignal kind = "signal"
 )
 
-// message is one named message: a body in JSON and at most one descriptor.
+// message is one named message: a body in JSON, and descriptors.
 type message struct {
-	kind kind
-	body json.RawMessage
-	file *os.File
+	kind  kind
+	body  []byte
+	files []*os.File
 }
 
-// into decodes the body and closes a descriptor that nobody asked for.
+// into decodes the body. Descriptors that nobody has taken by then are closed.
 func (m message) into(v any) error {
 	m.discard()
 	if err := json.Unmarshal(m.body, v); err != nil {
@@ -50,17 +49,30 @@ func (m message) into(v any) error {
 	return nil
 }
 
-func (m message) discard() {
-	if m.file != nil {
-		m.file.Close()
+// with decodes the body, and leaves the descriptors to whoever asks.
+func (m message) with(v any) ([]*os.File, error) {
+	if err := (message{kind: m.kind, body: m.body}).into(v); err != nil {
+		m.discard()
+		return nil, err
+	}
+	return m.files, nil
+}
+
+func (m message) discard() { closeAll(m.files) }
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
 	}
 }
 
-// channel carries messages over one end of a SOCK_SEQPACKET pair. Any goroutine may send; one receives. A message longer
-// than a packet (an environment can hold 2 MiB, a packet no more than the send buffer, 208 KiB by default) goes as several:
-// the first octet of a packet says whether more of its message follow.
+// channel carries messages. Any goroutine may send; one receives. A message longer than a packet goes as several (an
+// environment can hold 2 MiB, a packet no more than the send buffer, 208 KiB by default): the first octet of a packet says
+// whether more of its message follow. Its descriptors go with the last.
 type channel struct {
-	conn           *net.UnixConn
+	packets
 	sending        sync.Mutex
 	packet, rights []byte // the receiver's
 }
@@ -71,32 +83,16 @@ const (
 	packetLast = '.'
 	// maxMessage is more than exec takes (ARG_MAX, 2 MiB by default; a third more in base64) and what a plan's files hold.
 	maxMessage = 64 << 20
+	// maxFiles is what a message can carry; a packet can carry 253 (SCM_MAX_FD).
+	maxFiles = 128
 )
 
 var errTooLong = errors.New("longer than a message can be")
 
-// newChannel takes over fd.
-func newChannel(fd int) (*channel, error) {
-	f := os.NewFile(uintptr(fd), "room")
-	if f == nil {
-		return nil, fmt.Errorf("opening the room's socket: %w", unix.EBADF)
-	}
-	defer f.Close()
-	c, err := net.FileConn(f)
-	if err != nil {
-		return nil, fmt.Errorf("opening the room's socket: %w", err)
-	}
-	conn, ok := c.(*net.UnixConn)
-	if !ok {
-		c.Close()
-		return nil, fmt.Errorf("opening the room's socket: it is a %T", c)
-	}
-	return &channel{conn: conn, packet: make([]byte, packetSize+1), rights: make([]byte, unix.CmsgSpace(4))}, nil
+func newChannel(p packets) *channel {
+	return &channel{packets: p, packet: make([]byte, packetSize+1), rights: make([]byte, unix.CmsgSpace(4*maxFiles))}
 }
 
-func (c *channel) close() error { return c.conn.Close() }
-
-// send sends a message. The descriptor, if any, goes with its last packet.
 func (c *channel) send(k kind, body any, fds ...int) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -105,11 +101,18 @@ func (c *channel) send(k kind, body any, fds ...int) error {
 	data = append([]byte(string(k)+"\n"), data...)
 	c.sending.Lock()
 	defer c.sending.Unlock()
+	if err := c.sendData(data, fds); err != nil {
+		return fmt.Errorf("sending the message %q: %w", k, err)
+	}
+	return nil
+}
+
+func (c *channel) sendData(data []byte, fds []int) error {
 	packet := make([]byte, 0, 1+min(len(data), packetSize))
 	for len(data) > packetSize {
 		packet = append(append(packet[:0], packetMore), data[:packetSize]...)
-		if _, _, err := c.conn.WriteMsgUnix(packet, nil, nil); err != nil {
-			return fmt.Errorf("sending the message %q: %w", k, err)
+		if err := c.write(packet, nil); err != nil {
+			return err
 		}
 		data = data[packetSize:]
 	}
@@ -117,62 +120,66 @@ func (c *channel) send(k kind, body any, fds ...int) error {
 	if len(fds) > 0 {
 		rights = unix.UnixRights(fds...)
 	}
-	packet = append(append(packet[:0], packetLast), data...)
-	if _, _, err := c.conn.WriteMsgUnix(packet, rights, nil); err != nil {
-		return fmt.Errorf("sending the message %q: %w", k, err)
-	}
-	return nil
+	return c.write(append(append(packet[:0], packetLast), data...), rights)
 }
 
 // receive waits for the next message; io.EOF says that the other side is gone.
 func (c *channel) receive() (message, error) {
 	var whole []byte
+	var files []*os.File
 	for {
-		n, oobn, _, _, err := c.conn.ReadMsgUnix(c.packet, c.rights)
+		part, more, err := c.receivePacket()
+		files = append(files, more...)
+		if err == nil && len(whole)+len(part) > maxMessage {
+			err = fmt.Errorf("receiving a message: %w", errTooLong)
+		}
 		if err != nil {
+			closeAll(files)
 			return message{}, err
 		}
-		if n == 0 {
-			return message{}, io.EOF
-		}
-		file, err := passed(c.rights[:oobn])
-		if err != nil {
-			return message{}, err
-		}
-		if whole = append(whole, c.packet[1:n]...); len(whole) > maxMessage {
-			return message{}, fmt.Errorf("receiving a message: %w", errTooLong)
-		}
+		whole = append(whole, part...)
 		if c.packet[0] == packetLast {
-			return split(whole, file)
+			return split(whole, files)
 		}
 	}
 }
 
-func split(whole []byte, file *os.File) (message, error) {
-	for i, c := range whole {
-		if c == '\n' {
-			return message{kind(whole[:i]), whole[i+1:], file}, nil
-		}
+func (c *channel) receivePacket() ([]byte, []*os.File, error) {
+	n, rightsn, err := c.read(c.packet, c.rights)
+	if err != nil {
+		return nil, nil, err
 	}
-	message{file: file}.discard()
-	return message{}, fmt.Errorf("receiving a message: it has no name: %.20q", whole)
+	files, err := passed(c.rights[:rightsn])
+	return c.packet[1:n], files, err
 }
 
-// passed takes the descriptor out of a control message. Go receives it with MSG_CMSG_CLOEXEC.
-func passed(oob []byte) (*os.File, error) {
+func split(whole []byte, files []*os.File) (message, error) {
+	name, body, ok := bytes.Cut(whole, []byte("\n"))
+	if !ok {
+		closeAll(files)
+		return message{}, fmt.Errorf("receiving a message: it has no name: %.20q", whole)
+	}
+	return message{kind(name), body, files}, nil
+}
+
+// passed takes the descriptors out of control messages.
+func passed(oob []byte) ([]*os.File, error) {
 	if len(oob) == 0 {
 		return nil, nil
 	}
 	controls, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
-		return nil, fmt.Errorf("reading a passed descriptor: %w", err)
+		return nil, fmt.Errorf("reading passed descriptors: %w", err)
 	}
+	var files []*os.File
 	for i := range controls {
 		fds, err := unix.ParseUnixRights(&controls[i])
-		if err != nil || len(fds) == 0 {
-			continue
+		if err != nil {
+			continue // credentials, which nobody asked for
 		}
-		return os.NewFile(uintptr(fds[0]), "passed"), nil
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "passed"))
+		}
 	}
-	return nil, nil
+	return files, nil
 }

@@ -77,7 +77,7 @@ func (w who) shell(t *testing.T) *typist {
 	must(t, unix.Fchown(int(slave.Fd()), int(w.launcher), int(w.launcher)))
 	must(t, unix.SetNonblock(int(master.Fd()), true))
 	binary := w.binary(t)
-	cmd := exec.Command("bash", "--norc", "--noprofile", "-i")
+	cmd := exec.Command("bash", "--norc", "--noprofile", "--noediting", "-i")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "PS1=outer> ", "TERM=dumb", "LNK=" + binary, launchEnv + "=" + w.name, "GORACE=atexit_sleep_ms=0"}
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
@@ -247,7 +247,7 @@ func TestTheTerminalsSize(t *testing.T) {
 
 func TestAShellInside(t *testing.T) {
 	terminals(t, func(t *testing.T, w who, p *typist) {
-		p.types("stty -a > /tmp/lnk-test-stty-before.$$; $LNK bash --norc --noprofile -i\n")
+		p.types("stty -a > /tmp/lnk-test-stty-before.$$; $LNK bash --norc --noprofile --noediting -i\n")
 		if said := p.expect("inner> "); strings.Contains(said, "job control") {
 			t.Errorf("%s", said)
 		}
@@ -279,7 +279,7 @@ func TestAShellInside(t *testing.T) {
 // A script isn't a shell that takes its terminal back: what comes after a shell in a room must be able to read.
 func TestTheTerminalIsGivenBackToAScript(t *testing.T) {
 	terminals(t, func(t *testing.T, w who, p *typist) {
-		p.types(`sh -c '$LNK bash --norc --noprofile -i; echo status $?; read line; echo "got $line"'` + "\n")
+		p.types(`sh -c '$LNK bash --norc --noprofile --noediting -i; echo status $?; read line; echo "got $line"'` + "\n")
 		p.expect("inner> ")
 		p.types("exit 3\n")
 		p.expect("status 3\r\n")

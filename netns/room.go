@@ -1,7 +1,6 @@
 package netns
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -20,19 +19,28 @@ type Room struct {
 	Ports map[uint16][]*net.TCPListener
 }
 
-// take puts a socket that init handed up where it belongs.
+// take puts sockets that init handed up where they belong.
 func (r *Room) take(m message) error {
-	var body socketBody
-	file := m.file
-	if file == nil {
-		return errors.New("taking a socket of the room: none came")
-	}
-	m.file = nil
-	defer file.Close()
-	if err := m.into(&body); err != nil {
+	var body socketsBody
+	files, err := m.with(&body)
+	if err != nil {
 		return err
 	}
-	switch body.Use {
+	defer closeAll(files)
+	r.IPv6 = body.IPv6
+	if len(files) != len(body.Sockets) {
+		return fmt.Errorf("taking the room's sockets: %d came, not %d", len(files), len(body.Sockets))
+	}
+	for i, s := range body.Sockets {
+		if err := r.put(s, files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Room) put(s socketBody, file *os.File) error {
+	switch s.Use {
 	case useWire:
 		return listener(file, &r.Wire)
 	case useDNSTCP:
@@ -40,12 +48,12 @@ func (r *Room) take(m message) error {
 	case useDNSUDP:
 		return datagrams(file, &r.DNSUDP)
 	case usePort:
-		list := r.Ports[body.Port]
+		list := r.Ports[s.Port]
 		err := listener(file, &list)
-		r.Ports[body.Port] = list
+		r.Ports[s.Port] = list
 		return err
 	}
-	return fmt.Errorf("taking a socket of the room: unknown use %q", body.Use)
+	return fmt.Errorf("taking a socket of the room: unknown use %q", s.Use)
 }
 
 func listener(file *os.File, to *[]*net.TCPListener) error {

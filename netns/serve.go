@@ -10,13 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listen takes in what the launcher says, for as long as there is one: its end of the socket closes with it, and then
-// this process ends at once, whatever its other threads are at, and with it everything in the pid namespace.
+// listen takes in what the launcher says while the program runs.
 func (r *roomInit) listen() {
 	for {
 		m, err := r.ch.receive()
 		if err != nil {
-			exit(statusBroken)
+			return // the launcher is gone, and this process will be
 		}
 		switch m.kind {
 		case kindDial:
@@ -26,7 +25,7 @@ func (r *roomInit) listen() {
 		case kindSignal:
 			r.signal(m)
 		default:
-			r.requests <- m
+			m.discard()
 		}
 	}
 }
@@ -97,21 +96,10 @@ func (r *roomInit) signal(m message) {
 }
 
 // again execs init once more: with the calling thread's credentials, which have nothing left, in place of all threads'.
-func (r *roomInit) again(extra int) error {
-	raw, err := r.ch.conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var dup error
-	if err := raw.Control(func(fd uintptr) { dup = unix.Dup3(int(fd), socketFD, 0) }); err != nil {
-		return err
-	}
-	if dup != nil {
-		return fmt.Errorf("keeping the room's socket: %w", dup)
-	}
-	for fd := socketFD + 1; fd <= socketFD+extra; fd++ {
+func again(extra int) error {
+	for fd := socketFD; fd <= socketFD+extra; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
-			return fmt.Errorf("keeping the program's descriptor %d: %w", fd, err)
+			return fmt.Errorf("keeping the descriptor %d: %w", fd, err)
 		}
 	}
 	return fmt.Errorf("starting init again: %w", unix.Exec("/proc/self/exe", []string{keeperName}, os.Environ()))

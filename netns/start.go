@@ -23,10 +23,11 @@ func Start(o Options) (*Launch, error) {
 	}
 	theirs := pair[1]
 	defer unix.Close(theirs)
-	ch, err := newChannel(pair[0])
+	ours, err := poll(pair[0])
 	if err != nil {
 		return nil, err
 	}
+	ch := newChannel(ours)
 	if err := closeOnExec(socketFD); err != nil {
 		ch.close()
 		return nil, err

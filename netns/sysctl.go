@@ -14,7 +14,8 @@ import (
 // settle sets what a new network namespace takes over from the machine, or from the kernel's defaults, and a room needs
 // otherwise. It runs before there are links, which take their settings from default.
 func settle(ipv6 bool) {
-	set("ipv4/ip_forward", "0") // a container host has it on
+	set("ipv4/ip_forward", "0")     // a container host has it on
+	set("ipv4/tcp_timestamps", "2") // see below
 	if !ipv6 {
 		set("ipv6/conf/all/disable_ipv6", "1")
 		set("ipv6/conf/default/disable_ipv6", "1")
@@ -26,6 +27,11 @@ func settle(ipv6 bool) {
 	set("ipv6/conf/default/accept_ra", "0")
 	set("ipv6/conf/default/addr_gen_mode", "1") // no link-local address: nobody is on the link
 }
+
+// Every connection ends at one address and port, whatever its destination was. A source port that was used for one
+// destination and is used for another finds the wire's end of the last connection waiting (TIME_WAIT, 60 s), and the kernel
+// takes the new one for a stray of the old unless its timestamp is later. By default each pair of addresses counts from a
+// time of its own, so one in four would be answered after a second; with 2 they all count from the same.
 
 // settleTracking is for conntrack, whose settings are there once a rule uses it. A packet that it takes for out of window
 // would lose its new destination, and with it the connection; both ends are in this kernel, so none is forged. The state
