@@ -23,7 +23,7 @@ type Started struct {
 type SpecChanged struct {
 	Path    string
 	Network string
-	Later   bool // it also changes what only a new run can: this machine's ports
+	Later   bool // it names ports of this machine that have no listener at localhost: a new run gives them one
 }
 
 // SpecKept says that the spec changed, but what it says now can't hold: the last good one still does.

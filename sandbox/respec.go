@@ -19,7 +19,7 @@ func (s *service) specChanged() {
 		r.tell(SpecKept{Path: r.source.path, Err: err})
 		return
 	}
-	later := !slices.Equal(now.Rules().Ports(), r.spec.Rules().Ports())
+	later := slices.ContainsFunc(now.Rules().Ports(), func(p uint16) bool { return !slices.Contains(r.spec.Rules().Ports(), p) })
 	r.rules.set(now.Rules())
 	s.wire.Recheck()
 	if err := r.claim.update(func(rec *Running) { rec.describe(now) }); err != nil {

@@ -60,7 +60,7 @@ func (a *app) tell(e sandbox.Event, quiet bool) {
 		}
 		a.say(fmt.Sprintf("lnk: %s was read again: %s", e.Path, e.Network))
 		if e.Later {
-			a.say("lnk: this machine's ports stay as they were until the next start")
+			a.say("lnk: ports of this machine that are new there are at localhost from the next start on")
 		}
 	case sandbox.SpecKept:
 		a.say(fmt.Sprintf("lnk: warning: %s has changed, but the rules stay as they were: %v", e.Path, e.Err))
