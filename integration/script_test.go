@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 			}
 		}
 		sc := &script{stage: s}
-		testscript.Run(s.t, testscript.Params{
+		testscript.RunT(serial{s.t}, testscript.Params{
 			Dir: dir, WorkdirRoot: filepath.Join(s.who.Home(), "work"), RequireExplicitExec: true, RequireUniqueNames: true,
 			Setup: sc.setup,
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -50,6 +50,15 @@ func TestScripts(t *testing.T) {
 			},
 		})
 	})
+}
+
+// serial is a test whose scripts take turns: they share the machine.
+type serial struct{ *testing.T }
+
+func (serial) Parallel()     {}
+func (serial) Verbose() bool { return testing.Verbose() }
+func (s serial) Run(name string, f func(testscript.T)) {
+	s.T.Run(name, func(t *testing.T) { f(serial{t}) })
 }
 
 // layScripts writes the scripts, which are part of this program, where testscript finds them.
@@ -80,8 +89,14 @@ type script struct {
 	status int
 }
 
-// setup gives the script's folder to whose turn it is.
+// setup gives the script's folder to whose turn it is, and starts without settings.
 func (sc *script) setup(env *testscript.Env) error {
+	env.Defer(func() {
+		sc.checkLog()
+		if err := os.RemoveAll(sc.who.Settings()); err != nil {
+			sc.t.Error(err)
+		}
+	})
 	env.Setenv("HOME", sc.who.Home())
 	env.Setenv("SETTINGS", sc.who.Settings())
 	env.Setenv("WHO", string(sc.who))
