@@ -31,7 +31,10 @@ func (r *Resolver) consult(ctx context.Context, conf *resolvConf, q question) (*
 	servers := r.order(conf)
 	first := r.try(conf, q, servers[0])
 	m, open, err := first.run(ctx, stagger)
-	if err == nil && !open && m.knows() {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil && !open && m.knows():
 		return m, nil
 	}
 	c := contest{r: r, conf: conf, q: q, servers: servers, results: make(chan result, len(servers)*conf.attempts)}
@@ -103,7 +106,7 @@ func (c *contest) wait(ctx context.Context, limit time.Duration) *message {
 	select {
 	case res := <-c.results:
 		c.open--
-		if c.note(res) {
+		if ctx.Err() == nil && c.note(res) {
 			return res.m
 		}
 	case <-timer.C:

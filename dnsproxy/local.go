@@ -18,9 +18,6 @@ const (
 	ttlHosts   = 2 // the file can change
 )
 
-// maxPTR is how many names an address is answered with.
-const maxPTR = 8
-
 // known answers what needs nobody's leave, since it is told to nobody.
 func (s *Server) known(t *turn, q *query, buf []byte, text string, name policy.Name) []byte {
 	if name.IsZero() {
@@ -66,14 +63,16 @@ func (s *Server) namesOf(a netip.Addr) []policy.Name {
 // ptrReply answers with names.
 func ptrReply(buf []byte, q *query, names []policy.Name) []byte {
 	r := newReply(buf, q)
-	if q.qtype == dns.TypePTR || q.qtype == dns.TypeANY {
-		for _, n := range names[:min(len(names), maxPTR)] {
-			var wire [255]byte
-			r.record(dns.TypePTR, ttlFixed, appendWire(wire[:0], n))
-		}
+	if q.qtype != dns.TypePTR && q.qtype != dns.TypeANY {
+		return r.done()
 	}
-	if len(r.msg)+optLen > int(q.size) {
-		return ptrReply(buf, q, names[:1])
+	for _, n := range names {
+		var room [255]byte
+		wire := appendWire(room[:0], n)
+		if !r.fits(len(wire)) {
+			break
+		}
+		r.record(dns.TypePTR, ttlFixed, wire)
 	}
 	return r.done()
 }
@@ -99,7 +98,7 @@ func (s *Server) shut(q *query, buf []byte, name policy.Name, d policy.Decision,
 		v4, v6 := s.Book.Refusal(name)
 		addrs = []netip.Addr{v4, v6}
 	}
-	return addrReply(buf, q, addrs[:min(len(addrs), 16)], ttlShut)
+	return addrReply(buf, q, addrs, ttlShut)
 }
 
 // shown is a name as a line has it.
@@ -122,5 +121,5 @@ func ofHosts(qtype uint16) bool {
 func (s *Server) fromHosts(t *turn, q *query, buf []byte, name policy.Name, addrs []netip.Addr) []byte {
 	s.Book.Learn(name, addrs...)
 	s.logs(line{name.String(), wirelog.Allowed, ""}, t.now)
-	return addrReply(buf, q, addrs[:min(len(addrs), 16)], ttlHosts)
+	return addrReply(buf, q, addrs, ttlHosts)
 }

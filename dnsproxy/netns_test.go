@@ -24,6 +24,7 @@ func TestInARoom(t *testing.T) {
 		room(t)
 		t.Run("answers come from the address that was asked", answersComeFromTheAddressAsked)
 		t.Run("many at once lose none", manyInARoom)
+		t.Run("it goes on when there are descriptors again", withoutDescriptors)
 		return
 	}
 	c := exec.Command(os.Args[0], "-test.run=^TestInARoom$", "-test.v")
@@ -132,4 +133,41 @@ func manyInARoom(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func withoutDescriptors(t *testing.T) {
+	r := roomRig(t)
+	c, err := net.Dial("udp", "9.9.9.9:53")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	stream, err := net.Dial("tcp", "9.9.9.9:53")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := unix.Rlimit{Cur: 3, Max: limit.Max}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	for _, network := range []net.Conn{c, stream} {
+		d := dns.Conn{Conn: network}
+		d.SetDeadline(time.Now().Add(30 * time.Second))
+		d.WriteMsg(question1("late.test", dns.TypeA))
+	}
+	waitFor(t, func() bool { return len(r.Resolver.slots) > 0 })
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	for _, network := range []net.Conn{c, stream} {
+		d := dns.Conn{Conn: network}
+		if m, err := d.ReadMsg(); err != nil || said(m) != "NOERROR, A 203.0.113.1" {
+			t.Errorf("%v, %v", m, err)
+		}
+	}
 }

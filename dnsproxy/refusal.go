@@ -17,9 +17,9 @@ import (
 // taken for one to the second, which matters once the rules allow that one. So a number that was used within
 // the last hour is never given away, and the names that then find none share one address that stands for no name at all.
 const (
-	maxRefusals    = 1 << 15
-	refusalProbes  = 64
-	refusalQuarter = time.Hour // how long a number stays with its name after its last use
+	maxRefusals   = 1 << 15
+	refusalProbes = 64
+	refusalHold   = time.Hour // how long a number stays with its name after its last use
 )
 
 // refusalNumbers is how many numbers there are; the last one is the address that stands for no name.
@@ -88,7 +88,7 @@ func (r *refusals) free(n uint32, now time.Time) bool {
 	if s == nil {
 		return len(r.slots) < maxRefusals
 	}
-	if now.Sub(s.used) < refusalQuarter {
+	if now.Sub(s.used) < refusalHold {
 		return false
 	}
 	delete(r.byName, s.name[0])

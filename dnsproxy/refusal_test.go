@@ -77,9 +77,9 @@ func TestARefusalAddressIsNotGivenAwayWhileItMayBeInUse(t *testing.T) {
 	if first == second {
 		t.Fatal("two names have one address")
 	}
-	now = now.Add(refusalQuarter - time.Second)
+	now = now.Add(refusalHold - time.Second)
 	b.Names(first) // a call to it
-	now = now.Add(refusalQuarter - time.Second)
+	now = now.Add(refusalHold - time.Second)
 	if third, _ := b.Refusal(names[2]); third != second {
 		t.Errorf("the third name got %v, want %v, which nobody used for an hour", third, second)
 	}

@@ -11,9 +11,6 @@ import (
 // (DNS Flag Day 2020).
 const ednsSize = 1232
 
-// maxAddrRecord is the length of an AAAA record whose name is compressed.
-const maxAddrRecord = 2 + 10 + 16
-
 // optLen is the length of an OPT record without options.
 const optLen = 11
 
@@ -97,13 +94,21 @@ func rcodeReply(buf []byte, q *query, rcode int) []byte {
 	return r.done()
 }
 
+// maxOwn is how many records an answer of the proxy's own has at most.
+const maxOwn = 16
+
+// fits reports whether one more record with so much data has a place: what doesn't is left out, for there are enough.
+func (r *reply) fits(data int) bool {
+	return r.counts[0] < maxOwn && len(r.msg)+12+data+optLen <= int(r.q.size)
+}
+
 // addrReply is an answer of those addresses that are of the family asked for. It is an empty answer to any other question; ANY is
 // answered with one family (RFC 8482).
 func addrReply(buf []byte, q *query, addrs []netip.Addr, ttl uint32) []byte {
 	r := newReply(buf, q)
 	for _, a := range addrs {
-		if len(r.msg)+maxAddrRecord+optLen > int(q.size) {
-			break // the rest would need another question, and there are enough
+		if !r.fits(16) {
+			break
 		}
 		if family(a) == q.qtype || q.qtype == dns.TypeANY && (r.counts[0] == 0 || a.Is4() == addrs[0].Is4()) {
 			r.addr(a, ttl)

@@ -56,19 +56,20 @@ func (s *sockets) get(ctx context.Context, to netip.AddrPort) (*socket, error) {
 	return &socket{UDPConn: c, to: to, uses: 1, born: time.Now()}, nil
 }
 
-// dial makes a socket. Where there are no descriptors left it waits for some: other lookups and calls end.
-func (s *sockets) dial(ctx context.Context, to netip.AddrPort) (*net.UDPConn, error) {
-	for {
-		c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+// dial makes a socket. Where there are no descriptors left it waits for some a while: other lookups and calls end.
+func (s *sockets) dial(ctx context.Context, to netip.AddrPort) (c *net.UDPConn, err error) {
+	for wait := 5 * time.Millisecond; wait < 4*time.Second; wait *= 2 {
+		c, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
 		if !errors.Is(err, unix.EMFILE) && !errors.Is(err, unix.ENFILE) {
 			return c, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(wait):
 		}
 	}
+	return nil, err
 }
 
 func (k *socket) fresh() bool { return k.uses < socketUses && time.Since(k.born) < socketLife }
