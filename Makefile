@@ -8,7 +8,7 @@ FUZZTIME   ?= 10s
 
 # Tests that make namespaces run as root. Go itself builds as whoever called make.
 ifneq ($(shell id -u),0)
-SUDO     = sudo
+SUDO     = sudo -E env PATH="$(PATH)"
 AS_ROOT  = -exec 'sudo -E env PATH=$(PATH)'
 endif
 
@@ -26,7 +26,7 @@ demo: ## a program in a sandbox on a small internet of its own, step by step (ne
 	@integration/install demo
 	@mkdir -p bin
 	@$(GO) build -o bin/demo ./integration/demo
-	@$(SUDO) env PATH="$(PATH)" bin/demo
+	@$(SUDO) bin/demo
 
 test: install-tests ## all tests, as root (by sudo); installs what they need by apt
 	$(GO) vet ./...
@@ -49,7 +49,7 @@ bench: ## the costs, as ratios to a direct connection and to other tools (BENCH=
 	@integration/install bench
 	@mkdir -p bin
 	@$(GO) build -o bin/bench ./integration/bench
-	@$(SUDO) env PATH="$(PATH)" bin/bench $(BENCH)
+	@$(SUDO) bin/bench $(BENCH)
 
 vm: ## all tests in a Debian virtual machine (needs Vagrant)
 	vagrant up --provision
