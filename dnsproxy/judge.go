@@ -63,12 +63,11 @@ func allowed(r policy.Rules, n policy.Name) policy.Decision {
 func (s *Server) judge(t *turn, q *query, buf []byte) (out []byte, later bool, name policy.Name) {
 	text, plain := dotted(q.name)
 	name, ok := nameOf(text, plain)
-	if out := s.known(t, q, buf, text, name); out != nil {
+	if out := s.known(q, buf, text, name); out != nil {
 		return out, false, name
 	}
 	if !ok && text != "" {
-		s.lines.refused(text, policy.ReasonMalformed, t.now)
-		return rcodeReply(buf, q, dns.RcodeNameError), false, name
+		return s.malformed(t, q, buf, text), false, name
 	}
 	if !t.gate.Allowed {
 		return s.shut(q, buf, name, t.gate, t.now), false, name

@@ -19,7 +19,7 @@ const (
 )
 
 // known answers what needs nobody's leave, since it is told to nobody.
-func (s *Server) known(t *turn, q *query, buf []byte, text string, name policy.Name) []byte {
+func (s *Server) known(q *query, buf []byte, text string, name policy.Name) []byte {
 	if name.IsZero() {
 		return spelled(q, buf, text)
 	}
@@ -75,6 +75,16 @@ func ptrReply(buf []byte, q *query, names []policy.Name) []byte {
 		r.record(dns.TypePTR, ttlFixed, wire)
 	}
 	return r.done()
+}
+
+// malformed answers a question about what can't be a name, and so can't stand for an address either.
+func (s *Server) malformed(t *turn, q *query, buf []byte, text string) []byte {
+	if t.gate.Allowed {
+		s.lines.refused(text, policy.ReasonMalformed, t.now)
+	} else {
+		s.lines.shut(text, t.gate.Reason, t.now)
+	}
+	return rcodeReply(buf, q, dns.RcodeNameError)
 }
 
 // refuse answers a question about a name that the rules refuse: no record, but for the address that stands for the name.
