@@ -36,11 +36,14 @@ test: install-tests ## all tests, as root (by sudo); installs what they need by 
 	exit $$status
 
 check: ## format, vet, staticcheck, govulncheck, and the tests that need no root
-	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
-	$(GO) vet ./...
-	@integration/tool "$(GO)" $(STATICCHECK) ./...
-	@integration/tool "$(GO)" $(GOVULNCHECK) ./...
-	$(GO) test -count=1 . ./policy ./spec ./settings ./wirelog ./control ./dnsproxy ./proxy
+	@status=0; \
+	unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; status=1; fi; \
+	set -x; \
+	$(GO) vet ./... || status=1; \
+	integration/tool "$(GO)" $(STATICCHECK) ./... || status=1; \
+	integration/tool "$(GO)" $(GOVULNCHECK) ./... || status=1; \
+	$(GO) test -count=1 . ./policy ./spec ./settings ./wirelog ./control ./dnsproxy ./proxy || status=1; \
+	exit $$status
 
 fuzz: ## each fuzz target, FUZZTIME (10s) long
 	@integration/fuzz "$(GO)" $(FUZZTIME)

@@ -104,19 +104,26 @@ func TestUnreadableSettings(t *testing.T) {
 	})
 }
 
-// TestNoRightToMakeNamespaces is a user whose limit of namespaces is used up, and one who may make none at all.
+// TestNoRightToMakeNamespaces is a user whose limit of namespaces is used up, and one who may make none at all. What
+// "check" says must be what a start comes to.
 func TestNoRightToMakeNamespaces(t *testing.T) {
-	w := internet.New(t)
-	s := &stage{World: w, t: t, who: internet.Rootless}
-	t.Cleanup(s.checkLog)
+	s := enter(t, internet.Rootless)
+	s.ok(s.lnk("sandbox", "check"), "")
 	for what, line := range map[string]string{
-		"no user namespace":    "echo 1 >/proc/sys/user/max_user_namespaces; exec unshare -U --map-user 4002 --map-group 4002 lnk sandbox run -- echo ran",
-		"no network namespace": "echo 0 >/proc/sys/user/max_net_namespaces; exec lnk sandbox run -- echo ran",
+		"no user namespace":    "echo 1 >/proc/sys/user/max_user_namespaces; exec unshare -U --map-user 4002 --map-group 4002 ",
+		"no network namespace": "echo 0 >/proc/sys/user/max_net_namespaces; exec ",
 	} {
-		r := w.Machine.Run(t, internet.Rootless, "unshare", "-Ur", "sh", "-c", line)
+		r := s.Machine.Run(t, s.who, "unshare", "-Ur", "sh", "-c", line+"lnk sandbox run -- echo ran")
 		s.failsClosed(r, "namespace")
 		if !strings.Contains(r.Stderr, "lnk: hint:") {
 			t.Errorf("%s: there is no hint: %v", what, r)
 		}
+		if r := s.Machine.Run(t, s.who, "unshare", "-Ur", "sh", "-c", line+"lnk sandbox check"); r.Status == 0 {
+			t.Errorf("%s: check says that all is well: %v", what, r)
+		}
 	}
+}
+
+func TestCheck(t *testing.T) {
+	each(t, nil, func(s *stage) { s.ok(s.lnk("sandbox", "check"), "") })
 }
