@@ -2,11 +2,31 @@ package netns
 
 import (
 	"encoding/binary"
+	"net"
 	"net/netip"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
+
+// OriginalDestination reads where a connection to one of a room's listeners was going, before the room's rules sent it there. An error means
+// that nobody knows.
+func OriginalDestination(c *net.TCPConn) (netip.AddrPort, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	remote, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}, net.ErrClosed
+	}
+	var to netip.AddrPort
+	var readErr error
+	if err := raw.Control(func(fd uintptr) { to, readErr = originalDestination(int(fd), remote.IP.To4() == nil) }); err != nil {
+		return netip.AddrPort{}, err
+	}
+	return to, readErr
+}
 
 const soOriginalDst = 80 // linux/netfilter_ipv4.h; the same under SOL_IPV6, linux/netfilter_ipv6/ip6_tables.h
 

@@ -37,7 +37,7 @@ func (w *Wire) accept(ctx context.Context, l *net.TCPListener, handle func(*flow
 		}
 		pause = 0
 		f := w.newFlow(ctx, conn)
-		f.over = open.Add(1) > int64(w.MaxFlows)
+		f.over = open.Add(1) > int64(w.MaxFlows) || w.MaxOpen > 0 && w.flows.len() > w.MaxOpen
 		go func() {
 			defer open.Add(-1)
 			defer f.close()

@@ -57,7 +57,7 @@ type Config struct {
 
 	// Authority signs the answers to refused TLS calls; may be nil: they are reset.
 	Authority *Authority
-	// Original reads a connection's destination before the redirect; may be nil for the kernel's (SO_ORIGINAL_DST).
+	// Original reads a connection's destination before the redirect. An error means that nobody knows, and the call is refused.
 	Original func(*net.TCPConn) (netip.AddrPort, error)
 	// Local reports whether an address is this machine's; may be nil for the kernel's word (its routing table).
 	Local func(netip.Addr) bool
@@ -65,6 +65,8 @@ type Config struct {
 	Connect func(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (*net.TCPConn, error)
 	// MaxFlows bounds the open flows of each listener; over it flows are refused. May be 0 for DefaultMaxFlows.
 	MaxFlows int
+	// MaxOpen bounds the open flows of all listeners together, by the descriptors that there are. May be 0: nothing but MaxFlows bounds them.
+	MaxOpen int
 	// Limits are the wire's times; may be zero for DefaultLimits.
 	Limits Limits
 }
@@ -112,11 +114,8 @@ type Wire struct {
 
 // New makes a wire; it listens to nothing yet.
 func New(c Config) (*Wire, error) {
-	if c.Rules == nil || c.Gate == nil || c.Book == nil || c.Resolver == nil || c.Log == nil || c.Counter == nil || c.Watch == nil {
+	if c.Rules == nil || c.Gate == nil || c.Book == nil || c.Resolver == nil || c.Log == nil || c.Counter == nil || c.Watch == nil || c.Original == nil {
 		return nil, errors.New("making the wire: a part is missing")
-	}
-	if c.Original == nil {
-		c.Original = originalDestination
 	}
 	if c.Local == nil {
 		c.Local = localAddress

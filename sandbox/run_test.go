@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -366,18 +367,17 @@ func TestANamedRunsPauseStays(t *testing.T) {
 
 func TestCallsWithinTheDescriptors(t *testing.T) {
 	tests := map[string]struct {
-		asked       int
 		descriptors uint64
 		want        int
 	}{
-		"plenty of descriptors: what is asked":     {16384, 1 << 20, 16384},
-		"few: what they allow":                     {16384, 1024, 240},
-		"hardly any: one":                          {16384, 64, 1},
-		"no limit at all is no number to overflow": {16384, unix.RLIM_INFINITY, 16384},
+		"many: half of them":                       {1 << 17, (1<<17 - 256) / 2},
+		"few: what is left beside the run's own":   {1024, 384},
+		"hardly any: one":                          {64, 1},
+		"no limit at all is no number to overflow": {unix.RLIM_INFINITY, math.MaxInt32},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := callsWithin(tt.asked, tt.descriptors); got != tt.want {
+			if got := callsWithin(tt.descriptors); got != tt.want {
 				t.Errorf("%d, want %d", got, tt.want)
 			}
 		})

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"sync"
 	"time"
@@ -86,12 +87,13 @@ func (s *service) connect() (err error) {
 	}
 	if s.names, err = dnsproxy.New(dnsproxy.Config{
 		Rules: r.rules.get, Gate: gate, Book: book, Resolver: s.resolver, Log: s.log, Watch: lookupWatch{watch},
+		NotDNS: func(c net.Conn) { s.wire.NotDNS(c) },
 	}); err != nil {
 		return err
 	}
 	s.wire, err = proxy.New(proxy.Config{
 		Rules: r.rules.get, Gate: gate, Book: book, Resolver: s.resolver, Log: s.log, Counter: s.traffic,
-		Sandbox: string(r.name), Watch: callWatch{watch}, Authority: r.authority, MaxFlows: maxFlows(r.spec.MaxCalls()),
+		Sandbox: string(r.name), Watch: callWatch{watch}, Authority: r.authority, Original: netns.OriginalDestination, MaxFlows: r.spec.MaxCalls(), MaxOpen: maxOpen(),
 	})
 	return err
 }
@@ -133,26 +135,26 @@ func (s *service) end() {
 	}
 }
 
-// Descriptors that a run needs beside its calls, and those of one call: two sockets, and, while it carries much, two pipes.
+// Descriptors that a run needs beside its calls (its pipes among them), and those of one call: two sockets.
 const (
-	ownDescriptors  = 64
-	callDescriptors = 4
+	ownDescriptors  = 256
+	callDescriptors = 2
 )
 
-// maxFlows bounds the open calls by the descriptors that this process may have, so that the program can't use them up.
-func maxFlows(asked int) int {
+// maxOpen bounds the open calls of all listeners by the descriptors that this process may have, so that the program can't use them up.
+func maxOpen() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return asked
+		return 1
 	}
-	return callsWithin(asked, limit.Cur)
+	return callsWithin(limit.Cur)
 }
 
-func callsWithin(asked int, descriptors uint64) int {
+func callsWithin(descriptors uint64) int {
 	if descriptors <= ownDescriptors+callDescriptors {
 		return 1
 	}
-	return int(min(uint64(asked), (descriptors-ownDescriptors)/callDescriptors))
+	return int(min((descriptors-ownDescriptors)/callDescriptors, math.MaxInt32))
 }
 
 func packets(in []*net.UDPConn) (out []net.PacketConn) {
