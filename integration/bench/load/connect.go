@@ -22,6 +22,9 @@ func connect(args []string) (Result, error) {
 	})
 }
 
+// ping is the octet that goes there and back. Nothing that is sniffed for begins so.
+const ping = 1
+
 // oneConnection tells how long it took to the answer. The server ends the connection, and its end is waited for.
 func oneConnection(to netip.AddrPort, late time.Time) (time.Duration, error) {
 	start := time.Now()
@@ -30,7 +33,7 @@ func oneConnection(to netip.AddrPort, late time.Time) (time.Duration, error) {
 		return 0, err
 	}
 	defer c.Close()
-	buf := []byte{'x'}
+	buf := []byte{ping}
 	if _, err := c.Write(buf); err != nil {
 		return 0, err
 	}

@@ -95,7 +95,7 @@ func openOne(to netip.AddrPort) (*net.TCPConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	buf := []byte{'x'}
+	buf := []byte{ping}
 	if _, err := c.Write(buf); err != nil {
 		return nil, err
 	}
