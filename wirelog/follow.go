@@ -11,7 +11,9 @@ import (
 
 const (
 	followEvery = 100 * time.Millisecond
-	maxFollowed = 64 // files held open: far more than rotation keeps
+	// maxFollowed bounds the files held open, far above what rotation keeps. One that is let go of while it still has a number of the log's
+	// would be met again as new, and given twice.
+	maxFollowed = 4096
 )
 
 // Follow gives what Read gives, and then each line that is written, until ctx ends or the caller wants no more. It goes
