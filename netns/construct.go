@@ -11,6 +11,9 @@ import (
 // build makes the room's network, from nothing to sockets that were tried.
 func build(ipv6 bool) ([]socket, error) {
 	settle(ipv6)
+	if err := shortenHostname(); err != nil {
+		return nil, err
+	}
 	if err := makeLinks(ipv6); err != nil {
 		return nil, err
 	}

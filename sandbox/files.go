@@ -5,7 +5,7 @@ import (
 )
 
 // resolvConf is the room's /etc/resolv.conf: one name server, which is the wire's own, and no search list, so that a
-// name means the same thing inside whatever the machine's list says.
+// name means the same thing inside whatever the machine's list says. (The room's host name has no domain for the same reason: glibc would search it.)
 func resolvConf(nameServer string) []byte {
 	return []byte("# Made by lnk for this sandbox; the machine's own is not touched.\nnameserver " + nameServer + "\n")
 }
