@@ -58,6 +58,10 @@ func layFiles() error {
 			return err
 		}
 	}
+	// The folder that the program was started in may be hidden now.
+	if err := os.Chdir("/"); err != nil {
+		return err
+	}
 	return layUsers()
 }
 
