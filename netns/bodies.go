@@ -71,6 +71,11 @@ type dialedBody struct {
 
 type signalBody struct{ Signal unix.Signal }
 
+type stoppedBody struct {
+	Signal   unix.Signal
+	Question uint64 `json:",omitempty"` // of stop and stands
+}
+
 type endedBody struct {
 	Code   int
 	Signal unix.Signal `json:",omitempty"`

@@ -53,6 +53,7 @@ func (l *Launch) Go() error {
 	}
 	l.running = true
 	l.terminal = foreground()
+	l.stops = ignoreStops()
 	if err := l.start(); err != nil {
 		l.Close()
 		return fmt.Errorf("starting the program: %w", err)

@@ -26,8 +26,6 @@ func Init() {
 	if len(os.Args) == 0 || os.Args[0] != initName && os.Args[0] != keeperName {
 		return
 	}
-	// The thread that forks the program is the one that gave up its privileges, and the one the parent-death signal is armed on.
-	runtime.LockOSThread()
 	if os.Getpid() != 1 {
 		fmt.Fprintf(os.Stderr, "lnk: error: %s is started by lnk alone\n", os.Args[0])
 		exit(statusBroken)
@@ -76,8 +74,11 @@ func (r *roomInit) live(args []string) (endedBody, error) {
 		if err := r.prepare(args); err != nil {
 			return endedBody{}, err
 		}
-	} else if err := conceal(); err != nil { // exec made it dumpable
-		return endedBody{}, err
+	} else {
+		runtime.LockOSThread()
+		if err := conceal(); err != nil { // exec made it dumpable
+			return endedBody{}, err
+		}
 	}
 	if err := r.ch.send(kindReady, struct{}{}); err != nil {
 		return endedBody{}, err
@@ -94,7 +95,7 @@ func (r *roomInit) live(args []string) (endedBody, error) {
 		return endedBody{}, err
 	}
 	go r.listen()
-	return reapAll(pid)
+	return r.reapAll(pid)
 }
 
 // prepare builds and furnishes the room, and leaves init without privileges. It builds before it is asked, while the
@@ -155,7 +156,11 @@ func (r *roomInit) sendSockets(k kind, list []socket, ipv6 bool) error {
 	return r.ch.send(k, body, fds...)
 }
 
+// furnish is where init keeps to one thread, not before: it is that thread that gives up its privileges and then forks the
+// program, and that the parent-death signal is armed on. While a locked goroutine waits for others, as it would in the
+// netlink libraries, the runtime switches threads each time.
 func (r *roomInit) furnish(to goBody) error {
+	runtime.LockOSThread()
 	permit(to.User, to.FreePorts)
 	var all threads
 	if err := assume(&all, to); err != nil {

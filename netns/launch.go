@@ -22,6 +22,10 @@ type Launch struct {
 	plan     *Plan // what Go is to start; set by Build
 	running  bool
 	terminal terminal
+	stops    stops
+	asked    uint64 // questions about a stop; the reader's
+	settled  uint64 // the last of them that no longer matters
+	finished sync.Once
 
 	gone     chan struct{} // closed when init is reaped
 	wait     unix.WaitStatus
@@ -75,6 +79,10 @@ func (l *Launch) read() {
 		switch m.kind {
 		case kindDialed:
 			l.dialed(m)
+		case kindStopped:
+			l.stopped(m)
+		case kindStands:
+			l.stands(m)
 		case kindEnded:
 			var body endedBody
 			if m.into(&body) == nil {
@@ -161,7 +169,7 @@ func (l *Launch) Close() error {
 	for m, ok := l.take(); ok; m, ok = l.take() {
 		m.discard()
 	}
-	l.terminal.giveBack()
+	l.finish()
 	return nil
 }
 
@@ -169,13 +177,23 @@ func (l *Launch) Close() error {
 func (l *Launch) Wait() (Status, error) {
 	<-l.gone
 	<-l.unread
-	l.terminal.giveBack()
+	l.finish()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil {
 		return Status{}, fmt.Errorf("waiting for the program: the room's init ended first (%s)", describe(l.wait))
 	}
 	return *l.ended, nil
+}
+
+// finish leaves the terminal and its signals as they were before the program ran.
+func (l *Launch) finish() {
+	l.finished.Do(func() {
+		if l.running {
+			l.terminal.giveBack()
+			l.stops.restore()
+		}
+	})
 }
 
 // Signal sends the program a signal.

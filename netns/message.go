@@ -22,6 +22,8 @@ const (
 	kindReady   kind = "ready"   // mounts made, privileges given up
 	kindRunning kind = "running" // exec succeeded
 	kindDialed  kind = "dialed"  // a connection, or the errno of connect
+	kindStopped kind = "stopped" // a signal has stopped the program
+	kindStands  kind = "stands"  // and it still is stopped
 	kindEnded   kind = "ended"   // how the program ended; init exits next
 	kindFailed  kind = "failed"  // the step asked for didn't work; init exits next
 	// From the launcher.
@@ -31,6 +33,7 @@ const (
 	kindDial   kind = "dial"
 	kindCancel kind = "cancel"
 	kindSignal kind = "signal"
+	kindStop   kind = "stop" // does the program still stand?
 )
 
 // message is one named message: a body in JSON, and descriptors.

@@ -136,15 +136,22 @@ func execError(name string, err error) error {
 	return &ExecError{Status: status, Path: name, Err: err}
 }
 
-// reapAll waits for every process of the room that has lost its parent, until the program ends.
-func reapAll(pid int) (endedBody, error) {
+// reapAll waits for every process of the room that has lost its parent, until the program ends. That the program has
+// stopped it only reports.
+func (r *roomInit) reapAll(pid int) (endedBody, error) {
 	for {
 		var status unix.WaitStatus
-		got, err := unix.Wait4(-1, &status, 0, nil)
+		got, err := unix.Wait4(-1, &status, unix.WUNTRACED, nil)
 		if err == unix.ECHILD {
 			return endedBody{}, fmt.Errorf("waiting for the program: %w", err)
 		}
 		if err != nil || got != pid {
+			continue
+		}
+		if status.Stopped() {
+			if err := r.ch.send(kindStopped, stoppedBody{Signal: status.StopSignal()}); err != nil {
+				return endedBody{}, err
+			}
 			continue
 		}
 		if status.Signaled() {

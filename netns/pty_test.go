@@ -48,7 +48,11 @@ func (w who) launch(argv []string) (Status, error) {
 			return Status{}, err
 		}
 	}
-	room, err := l.Build(Plan{Argv: argv, Env: []string{"PATH=" + os.Getenv("PATH"), "PS1=inner> ", "TERM=dumb"}, User: w.user})
+	p := Plan{Argv: argv, Env: []string{"PATH=" + os.Getenv("PATH"), "PS1=inner> ", "TERM=dumb"}, User: w.user}
+	if argv[0] == "probe" {
+		p.Argv, p.Env = []string{"/proc/self/exe"}, append(p.Env, probeEnv+"="+argv[1])
+	}
+	room, err := l.Build(p)
 	if err != nil {
 		return Status{}, err
 	}
@@ -206,6 +210,56 @@ func TestStopAndContinue(t *testing.T) {
 			p.expect("got hello\r\n")
 		}
 		p.types(ctrlD)
+		p.expect("outer> ")
+		p.types("echo status $?\n")
+		p.expect("status 5\r\n")
+	})
+}
+
+func init() { probes["suspend"] = probeSuspend }
+
+// probeSuspend does as an editor does when it is to stop: it cleans the screen first, and paints it when it is back.
+func probeSuspend([]string) error {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, unix.SIGTSTP)
+	fmt.Println("up")
+	<-stop
+	for range 2000 {
+		fmt.Println("cleaning")
+	}
+	fmt.Println("clean")
+	stopAs(unix.SIGTSTP)
+	fmt.Println("back")
+	return nil
+}
+
+func TestAProgramThatCleansUpBeforeItStops(t *testing.T) {
+	terminals(t, func(t *testing.T, w who, p *typist) {
+		p.types("$LNK probe suspend\n")
+		p.expect("up\r\n")
+		p.types(ctrlZ)
+		if before := p.expect("Stopped"); !strings.Contains(before, "clean\r\n") {
+			t.Errorf("the shell is back before the program has cleaned up:\n%s", before)
+		}
+		p.expect("outer> ")
+		p.types("fg\n")
+		p.expect("$LNK probe")
+		p.expect("back\r\n")
+		p.expect("outer> ")
+		p.types("echo status $?\n")
+		p.expect("status 0\r\n")
+	})
+}
+
+func TestAProgramThatStopsItself(t *testing.T) {
+	terminals(t, func(t *testing.T, w who, p *typist) {
+		p.types(`$LNK sh -c 'kill -STOP $$; read line; echo "got $line"; exit 5'` + "\n")
+		p.expect("Stopped")
+		p.expect("outer> ")
+		p.types("bg; while ! jobs | grep -q Stopped; do :; done; fg\n") // it reads in the background
+		p.expect("$LNK sh")
+		p.types("hello\n")
+		p.expect("got hello\r\n")
 		p.expect("outer> ")
 		p.types("echo status $?\n")
 		p.expect("status 5\r\n")

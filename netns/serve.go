@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ func (r *roomInit) listen() {
 			r.cancel(m)
 		case kindSignal:
 			r.signal(m)
+		case kindStop:
+			r.stands(m)
 		default:
 			m.discard()
 		}
@@ -93,6 +96,26 @@ func (r *roomInit) signal(m message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.program.signal(body.Signal)
+}
+
+// stands answers whether the program is stopped. Where it isn't there is no answer; its next stop will be reported.
+func (r *roomInit) stands(m message) {
+	var body stoppedBody
+	if m.into(&body) != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if isStopped(r.program.pid) {
+		r.ch.send(kindStands, body)
+	}
+}
+
+// isStopped reads the state of a process, which follows its name, the last thing in brackets (proc_pid_stat(5)).
+func isStopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	i := bytes.LastIndex(stat, []byte(") "))
+	return err == nil && i >= 0 && bytes.HasPrefix(stat[i+2:], []byte("T"))
 }
 
 // again execs init once more: with the calling thread's credentials, which have nothing left, in place of all threads'.

@@ -71,8 +71,9 @@ func (l *Launch) clone(o Options, theirs int) error {
 	return nil
 }
 
-// initEnv is init's own environment: the program's comes with the plan. One processor is enough for it, and saves memory.
-var initEnv = []string{"GOMAXPROCS=1", "GOTRACEBACK=single"}
+// initEnv is init's own environment: the program's comes with the plan. One processor is enough for it, and saves memory;
+// then the runtime need not read the control group's limits either.
+var initEnv = []string{"GOMAXPROCS=1", "GODEBUG=containermaxprocs=0", "GOTRACEBACK=single"}
 
 func initFiles(o Options, theirs int) []uintptr {
 	files := make([]uintptr, 0, socketFD+1+len(o.Extra))

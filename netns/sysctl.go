@@ -2,9 +2,10 @@ package netns
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // A file below /proc/sys/net is that of the network namespace of whoever opens it (proc_sys(5)), and its owner may write
@@ -53,12 +54,14 @@ func permit(id Identity, ports string) {
 	}
 }
 
-// set writes a setting of the room's network where it is another.
+// set writes a setting of the room's network, if there is such a one.
 func set(name, value string) {
-	if now := setting("net/" + name); now == value || now == "" {
+	fd, err := unix.Open("/proc/sys/net/"+name, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
 		return
 	}
-	os.WriteFile("/proc/sys/net/"+name, []byte(value), 0)
+	unix.Write(fd, []byte(value))
+	unix.Close(fd)
 }
 
 // families says which address families the machine has; the launcher looks, and hands it to init as an argument.

@@ -2,8 +2,6 @@ package netns
 
 import (
 	"os"
-	"runtime"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +12,6 @@ import (
 type terminal struct {
 	file  *os.File
 	group int
-	once  *sync.Once
 }
 
 func foreground() terminal {
@@ -27,7 +24,7 @@ func foreground() terminal {
 		file.Close()
 		return terminal{}
 	}
-	return terminal{file, group, new(sync.Once)}
+	return terminal{file, group}
 }
 
 // giveBack makes the launcher's group the foreground one again where it isn't.
@@ -35,25 +32,10 @@ func (t terminal) giveBack() {
 	if t.file == nil {
 		return
 	}
-	t.once.Do(func() {
-		defer t.file.Close()
-		now, err := unix.IoctlGetInt(int(t.file.Fd()), unix.TIOCGPGRP)
-		if err != nil || now == t.group {
-			return
-		}
-		withoutTTOU(func() { unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, t.group) })
-	})
-}
-
-// withoutTTOU does what a process in the background would be stopped by SIGTTOU for: the kernel lets it where the calling
-// thread blocks that signal.
-func withoutTTOU(do func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var block, before unix.Sigset_t
-	block.Val[0] = 1 << (unix.SIGTTOU - 1)
-	if unix.PthreadSigmask(unix.SIG_BLOCK, &block, &before) == nil {
-		defer unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
-		do()
+	defer t.file.Close()
+	now, err := unix.IoctlGetInt(int(t.file.Fd()), unix.TIOCGPGRP)
+	if err == nil && now != t.group {
+		// The kernel stops those in the background who do this, but not who ignores SIGTTOU, as the launcher does by now.
+		unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, t.group)
 	}
 }
