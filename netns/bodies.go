@@ -45,8 +45,10 @@ type goBody struct {
 }
 
 type fileBody struct {
-	Path, Data []byte
-	Optional   bool // nothing at Path: leave it so
+	Path     []byte
+	Size     int
+	Optional bool   // nothing at Path: leave it so
+	Data     []byte `json:"-"` // goes beside the message, Size octets of it
 }
 
 type runBody struct {

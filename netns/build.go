@@ -62,7 +62,7 @@ func (l *Launch) Go() error {
 }
 
 func (l *Launch) start() error {
-	if err := l.ch.send(kindGo, l.plan.furnish(l.userNS, l.extra)); err != nil && !errors.Is(err, unix.EPIPE) {
+	if err := l.sendGo(); err != nil && !errors.Is(err, unix.EPIPE) {
 		return err
 	}
 	if _, err := l.answer(kindReady); err != nil {
@@ -73,4 +73,14 @@ func (l *Launch) start() error {
 	}
 	_, err := l.answer(kindRunning)
 	return err
+}
+
+func (l *Launch) sendGo() error {
+	body := l.plan.furnish(l.userNS, l.extra)
+	held, err := contents(body.Files)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	return l.ch.send(kindGo, body, int(held.Fd()))
 }

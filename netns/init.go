@@ -119,7 +119,11 @@ func (r *roomInit) prepare(args []string) error {
 		return err
 	}
 	var body goBody
-	if err := r.request(kindGo, &body); err != nil {
+	held, err := r.requestWith(kindGo, &body)
+	if err != nil {
+		return err
+	}
+	if err := fill(body.Files, held); err != nil {
 		return err
 	}
 	return r.furnish(body)
@@ -180,13 +184,20 @@ func (r *roomInit) furnish(to goBody) error {
 
 // request waits for the launcher's next message, which is of that kind.
 func (r *roomInit) request(want kind, body any) error {
+	passed, err := r.requestWith(want, body)
+	closeAll(passed)
+	return err
+}
+
+// requestWith gives the descriptors too that came with a request.
+func (r *roomInit) requestWith(want kind, body any) ([]*os.File, error) {
 	m, err := r.ch.receive()
 	if err != nil {
-		return fmt.Errorf("waiting for the launcher to say %q: %w", want, err)
+		return nil, fmt.Errorf("waiting for the launcher to say %q: %w", want, err)
 	}
 	if m.kind != want {
 		m.discard()
-		return fmt.Errorf("waiting for the launcher to say %q: it said %q", want, m.kind)
+		return nil, fmt.Errorf("waiting for the launcher to say %q: it said %q", want, m.kind)
 	}
-	return m.into(body)
+	return m.with(body)
 }

@@ -108,15 +108,19 @@ func (p *Plan) furnish(userNS bool, extra int) goBody {
 		FreePorts: setting("net/ipv4/ip_unprivileged_port_start"),
 	}
 	if p.ResolvConf != nil {
-		body.Files = append(body.Files, fileBody{[]byte("/etc/resolv.conf"), p.ResolvConf, true})
+		body.Files = append(body.Files, newFile("/etc/resolv.conf", p.ResolvConf, true))
 	}
 	if p.Hosts != nil {
-		body.Files = append(body.Files, fileBody{[]byte("/etc/hosts"), p.Hosts, true})
+		body.Files = append(body.Files, newFile("/etc/hosts", p.Hosts, true))
 	}
 	for _, f := range p.Replace {
-		body.Files = append(body.Files, fileBody{[]byte(f.Path), f.Data, false})
+		body.Files = append(body.Files, newFile(f.Path, f.Data, false))
 	}
 	return body
+}
+
+func newFile(path string, data []byte, optional bool) fileBody {
+	return fileBody{Path: []byte(path), Size: len(data), Optional: optional, Data: data}
 }
 
 // run is the part of the plan that is the program.
