@@ -23,7 +23,7 @@ func (l *Launch) Build(p Plan) (*Room, error) {
 	if err != nil {
 		room.close()
 		l.Close()
-		return nil, fmt.Errorf("building the room: %w", err)
+		return nil, diagnose(fmt.Errorf("building the room: %w", err), l.userNS)
 	}
 	l.plan = &p
 	return room, nil

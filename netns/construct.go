@@ -36,10 +36,11 @@ func build(ipv6 bool) ([]socket, error) {
 	return sockets, nil
 }
 
-// install makes the rules. A kernel without nf_tables doesn't know the netlink family or the subsystem; one without a
-// part of it doesn't know a chain's type or an expression.
-func install(ports nft.Ports) error {
-	err := nft.Install(ports)
+func install(ports nft.Ports) error { return lacking(nft.Install(ports)) }
+
+// lacking tells a kernel without nf_tables, which doesn't know the netlink family or the subsystem, or without a part of
+// it, which doesn't know a chain's type or an expression, from other errors.
+func lacking(err error) error {
 	for _, unknown := range []unix.Errno{unix.EPROTONOSUPPORT, unix.EINVAL, unix.EOPNOTSUPP, unix.ENOENT, unix.EAFNOSUPPORT} {
 		if errors.Is(err, unknown) {
 			return &RightError{"this kernel lacks a part of nf_tables that a sandbox needs",

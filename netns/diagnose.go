@@ -90,7 +90,7 @@ func rightOf(err error, userNS bool) (missing, hint string) {
 	case userNS && filtered():
 		return "a seccomp filter, a container's most likely, forbids making namespaces", container
 	case userNS:
-		return "this machine lets this user make no namespaces", "run it with sudo; " + container
+		return "this machine gives this user no namespaces, or no rights in them", "run it with sudo; " + container
 	}
 	return "this root may not make namespaces: it lacks CAP_SYS_ADMIN or CAP_NET_ADMIN", container
 }

@@ -37,7 +37,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			files: map[string]string{"self/status": "Name:\tx\nSeccomp:\t2\n"}, missing: "a seccomp filter"},
 		{is: "a kernel without namespaces", err: unix.EINVAL, files: map[string]string{"self/ns/net": "-"}, missing: "built without the namespaces"},
 		{is: "no /proc", err: unix.ENOENT, files: map[string]string{"self/exe": "-"}, missing: "/proc is not mounted"},
-		{is: "another user's limit", err: unix.EPERM, userNS: true, missing: "lets this user make no namespaces"},
+		{is: "another user's limit", err: unix.EPERM, userNS: true, missing: "gives this user no namespaces"},
 		{is: "something else", err: unix.EIO},
 		{is: "something else that EINVAL stands for", err: unix.EINVAL},
 		{is: "a program that may not be executed", err: &ExecError{126, "x", unix.EACCES}, userNS: true},
@@ -72,6 +72,21 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 				t.Errorf("%v is no longer %v", err, errno)
 			}
 		})
+	}
+}
+
+func TestAKernelThatLacksRules(t *testing.T) {
+	for _, c := range []struct {
+		err     error
+		lacking bool
+	}{
+		{unix.EPROTONOSUPPORT, true}, {unix.EOPNOTSUPP, true}, {unix.ENOENT, true}, {unix.EPERM, false}, {unix.ENOBUFS, false}, {nil, false},
+	} {
+		err := lacking(c.err)
+		var right *RightError
+		if errors.As(err, &right) != c.lacking || !errors.Is(err, c.err) {
+			t.Errorf("%v became %v", c.err, err)
+		}
 	}
 }
 

@@ -151,7 +151,7 @@ func (l *Launch) expect(m message, want []kind) (message, error) {
 	if err := m.into(&f); err != nil {
 		return message{}, err
 	}
-	return message{}, diagnose(f.err(), l.userNS)
+	return message{}, f.err()
 }
 
 // Close ends everything in the room and waits until it has. It may be called at any time and more than once. The kernel

@@ -59,12 +59,17 @@ func steps(to goBody) []step {
 	}
 	list = append(list, step{do: doProc, path: "/proc"}, step{do: doSysfs, path: "/sys", optional: to.UserNS})
 	if to.User.UID == 0 {
-		// The kernel asks for no capability here, only for uid 0: a core_pattern of root's choice runs as the machine's root.
-		// Not for others, who can't write there anyway: a mount below /proc keeps a nested user namespace from one of its own.
-		list = append(list, step{do: doProtect, path: "/proc/sys"}, step{do: doProtect, path: "/proc/sysrq-trigger", optional: true})
+		for _, name := range kernelSettings {
+			list = append(list, step{do: doProtect, path: "/proc/" + name, optional: name != "sys"})
+		}
 	}
 	return list
 }
+
+// kernelSettings are where the kernel asks a writer for no capability, only for uid 0: a core_pattern of root's choice, for
+// one, runs as the machine's root. They are protected from root alone. Others can't write there anyway, and a mount below
+// /proc would keep a sandbox inside the sandbox from mounting a /proc of its own.
+var kernelSettings = []string{"sys", "sysrq-trigger", "acpi", "bus", "dynamic_debug", "fs", "irq", "mtrr", "scsi"}
 
 // furnish carries the steps out. Every path is looked up before the first of them: the stage will hide the machine's /proc,
 // which says where a descriptor leads, and a path that is swapped afterwards is still the one that was looked up.

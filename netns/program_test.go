@@ -143,6 +143,23 @@ func TestTheWorkingDirectory(t *testing.T) {
 	})
 }
 
+// What the user may not do isn't taken for a right that the machine withholds.
+func TestAWorkingDirectoryThatTheUserMayNotEnter(t *testing.T) {
+	for _, w := range everyone[1:] {
+		t.Run(w.name, func(t *testing.T) {
+			w.only(t, func(t *testing.T, w who) {
+				p := w.plan("pwd")
+				p.Dir = "/root"
+				err := w.fail(t, p)
+				var right *RightError
+				if errors.As(err, &right) || !errors.Is(err, unix.EACCES) || !strings.Contains(err.Error(), "working directory /root") {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestAnEmptyDirIsTheCallers(t *testing.T) {
 	each(t, func(t *testing.T, w who) {
 		must(t, os.Chdir("/usr/bin"))

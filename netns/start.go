@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,9 @@ const socketFD = 3
 // lacks. Every descriptor from 3 on is close-on-exec from here on, so that nothing the caller was given without asking
 // reaches the program; what should reach it is in Options.
 func Start(o Options) (*Launch, error) {
+	if i := slices.Index(o.Extra, nil); i >= 0 {
+		return nil, fmt.Errorf("making a room: descriptor %d for the program is nil", socketFD+i)
+	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("making the room's socket: %w", err)
@@ -39,7 +43,7 @@ func Start(o Options) (*Launch, error) {
 	}
 	if _, err := l.answer(kindHello); err != nil {
 		l.Close()
-		return nil, err
+		return nil, diagnose(fmt.Errorf("starting the room's init: %w", err), l.userNS)
 	}
 	raiseDescriptors()
 	return l, nil
