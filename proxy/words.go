@@ -21,7 +21,7 @@ func writeRefusal(rw http.ResponseWriter, c *call, d policy.Decision) {
 // refusalWords are the text of a refusal. They hold nothing of the request but its target, which was cleaned for the log.
 func refusalWords(c *call, d policy.Decision) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "lnk: refused %s: %s\n", c.target, d.Reason)
+	fmt.Fprintf(&b, "lnk: refused %s: %s\n", wanted(c), d.Reason)
 	if d.Detail != "" {
 		fmt.Fprintf(&b, "%s\n", d.Detail)
 	}
@@ -29,6 +29,14 @@ func refusalWords(c *call, d policy.Decision) string {
 		fmt.Fprintf(&b, "%s\n", hint)
 	}
 	return b.String()
+}
+
+// wanted is what a call was for, in words.
+func wanted(c *call) string {
+	if c.where.machine {
+		return fmt.Sprintf("port %d of this machine", c.where.to.Port())
+	}
+	return c.target.String()
 }
 
 // allowedBy is what a user can do to have such a call allowed; empty where nothing would.
@@ -66,10 +74,10 @@ func upstreamFailed(rw http.ResponseWriter, r *http.Request, err error) {
 		writeRefusal(rw, x.call, e.decision)
 	case dialling:
 		x.fail(e.decision.Reason)
-		writeWords(rw, http.StatusBadGateway, fmt.Sprintf("lnk: %s: %s\n", x.target, e.decision.Reason))
+		writeWords(rw, http.StatusBadGateway, fmt.Sprintf("lnk: %s: %s\n", wanted(x.call), e.decision.Reason))
 	default:
 		x.fail(failed(x.dialed.to, err).decision.Reason)
-		writeWords(rw, http.StatusBadGateway, fmt.Sprintf("lnk: %s: the server ended the call without an answer\n", x.target))
+		writeWords(rw, http.StatusBadGateway, fmt.Sprintf("lnk: %s: the server ended the call without an answer\n", wanted(x.call)))
 	}
 }
 
