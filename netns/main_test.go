@@ -99,13 +99,6 @@ func (w who) again(t *testing.T, by ...string) {
 	}
 }
 
-// room is a room with a wire, a name server and ports that say what they get.
-type room struct {
-	*Launch
-	*Room
-	stdout, stderr *os.File // what the program writes
-}
-
 // plan is a plan to run a shell command.
 func (w who) plan(command string) Plan {
 	return Plan{

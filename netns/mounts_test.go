@@ -63,8 +63,9 @@ func TestCoverFindsWhatTheUserMayNotSee(t *testing.T) {
 		dir := w.folder(t)
 		must(t, os.MkdirAll(filepath.Join(dir, "closed/home"), 0o755))
 		must(t, os.WriteFile(filepath.Join(dir, "closed/home/secret"), nil, 0o644))
-		must(t, os.Chmod(filepath.Join(dir, "closed"), 0o700))
-		defer func() { os.RemoveAll(dir) }()
+		w.own(t, filepath.Join(dir, "closed"), filepath.Join(dir, "closed/home"), filepath.Join(dir, "closed/home/secret"))
+		must(t, os.Chmod(filepath.Join(dir, "closed"), 0))
+		defer os.Chmod(filepath.Join(dir, "closed"), 0o700) // so that it can be removed
 		p := w.plan("ls " + dir + "/closed/home 2>&1")
 		p.Cover = []string{filepath.Join(dir, "closed/home")}
 		if out := w.run(t, p).out; !strings.Contains(out, "Permission denied") {
