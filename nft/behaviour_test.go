@@ -18,12 +18,7 @@ import (
 // soon is much more than what happens at once takes, and less than the first retransmission of a SYN would.
 const soon = 900 * time.Millisecond
 
-// service is the wire and the DNS server of a room: whatever they get, they answer with what it was.
-type service struct {
-	wire, dns []net.Listener
-	udp       []net.PacketConn
-}
-
+// serve is the wire and the DNS server of a room: whatever they get, they answer with what it was.
 func serve(t *testing.T, p Ports) {
 	t.Helper()
 	for _, l := range []struct {

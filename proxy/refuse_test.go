@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -22,7 +23,7 @@ func TestARefusedTLSCallHearsWhyFromTheSandboxesOwnAuthority(t *testing.T) {
 			pool := x509.NewCertPool()
 			pool.AppendCertsFromPEM(l.wire.Authority.PEM())
 			transport := &http.Transport{
-				DialTLS: func(string, string) (net.Conn, error) {
+				DialTLSContext: func(context.Context, string, string) (net.Conn, error) {
 					t := tls.Client(l.call(allowedAddr+":443"), &tls.Config{RootCAs: pool, ServerName: "denied.test", NextProtos: []string{proto}})
 					return t, t.Handshake()
 				},

@@ -40,10 +40,6 @@ func printGoal(what, value, target string) {
 
 func showStream(s sample) string { return fmt.Sprintf("%8.0f MB/s", s.Rate/1e6) }
 
-func showRate(unit string) func(sample) string {
-	return func(s sample) string { return fmt.Sprintf("%8.0f %s/s", s.Rate, unit) }
-}
-
 func showRateAndTimes(unit string) func(sample) string {
 	return func(s sample) string {
 		return fmt.Sprintf("%8.0f %s/s  p50 %s p99 %s", s.Rate, unit, micros(s.P50), micros(s.P99))
