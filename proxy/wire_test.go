@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -393,6 +394,42 @@ func TestAStopEndsWhatIsOpenAndRefusesWhatComes(t *testing.T) {
 	}
 	if len(l.refused) != 0 {
 		t.Errorf("refusals by a stop were counted: %q", l.refused)
+	}
+}
+
+func TestAStopEndsACallAtWhateverStageItIs(t *testing.T) {
+	closed := policy.Decision{Reason: policy.ReasonStopped}
+	for sentence, test := range map[string]struct {
+		to, sent string
+	}{
+		"still dialling, the client silent":            {allowedAddr + ":7000", ""},
+		"still dialling, the client's bytes held back": {allowedAddr + ":7000", "hello\n"},
+		"a bare literal that has shown nothing":        {evilAddr + ":443", ""},
+		"in the middle of a ClientHello":               {evilAddr + ":443", "\x16\x03\x01\x02\x00\x01"},
+		"in the middle of a request's first line":      {allowedAddr + ":7000", "GET /"},
+		"a request whose upstream is dialled":          {allowedAddr + ":80", "GET / HTTP/1.1\r\nHost: raw.test\r\n\r\n"},
+		"the explicit proxy, asked nothing":            {door, ""},
+		"a tunnel that is dialled":                     {door, "CONNECT raw.test:7000 HTTP/1.1\r\n\r\n"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			l := newLab(t, "raw.test:7000", "raw.test", "other.test")
+			l.named("raw.test", allowedAddr) // where nobody answers
+			c := l.call(test.to)
+			io.WriteString(c, test.sent)
+			for l.wire.Open() == 0 {
+				runtime.Gosched()
+			}
+			l.wire.End(closed)
+			if b, err := io.ReadAll(c); len(b) > 0 || err == nil {
+				t.Errorf("got %q and %v, want a reset", b, err)
+			}
+			l.stop()
+			for _, line := range l.lines(len(l.records)) {
+				if strings.HasSuffix(line, " allowed") || strings.HasSuffix(line, " ended") {
+					t.Errorf("log: %q", line)
+				}
+			}
+		})
 	}
 }
 
