@@ -46,7 +46,7 @@ func (b *bench) stopping(ctx context.Context) error {
 	each(all, func(i int) { all[i], errs[i] = holdInSandbox(ctx, i) })
 	for _, err := range errs {
 		if err != nil {
-			return err
+			return fmt.Errorf("%w; the log's last refusal: %s", err, lastRefusal(ctx))
 		}
 	}
 	took := time.Since(begun)
@@ -107,6 +107,15 @@ func (h *held) line() (string, error) {
 		return "", fmt.Errorf("the client has ended: %s", h.said.String())
 	}
 	return strings.TrimSpace(line), nil
+}
+
+// lastRefusal is the line of the last refused call.
+func lastRefusal(ctx context.Context) string {
+	out, err := machine.Command(ctx, internet.Root, "lnk", "sandbox", "log", "-n", "1", "--outcome", "refused").CombinedOutput()
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func stopNow(ctx context.Context) error {
