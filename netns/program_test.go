@@ -406,16 +406,14 @@ func TestTheProgramIsInTheCallersGroupAndSession(t *testing.T) {
 	})
 }
 
-// child is the pid, outside, of a process's only child.
+// child is the pid, outside, of a process's first child.
 func child(t *testing.T, pid int) int {
 	t.Helper()
-	out, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	must(t, err)
-	var only int
-	if _, err := fmt.Sscan(string(out), &only); err != nil {
-		t.Fatalf("process %d has the children %q", pid, out)
+	all := tree(t, pid)
+	if len(all) < 2 {
+		t.Fatalf("process %d has no child", pid)
 	}
-	return only
+	return all[1]
 }
 
 func TestOrphansAreReaped(t *testing.T) {

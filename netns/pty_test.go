@@ -301,7 +301,7 @@ func TestTheTerminalsSize(t *testing.T) {
 
 func TestAShellInside(t *testing.T) {
 	terminals(t, func(t *testing.T, w who, p *typist) {
-		p.types("stty -a > /tmp/lnk-test-stty-before.$$; $LNK bash --norc --noprofile --noediting -i\n")
+		p.types("before=$(stty -a); $LNK bash --norc --noprofile --noediting -i\n")
 		if said := p.expect("inner> "); strings.Contains(said, "job control") {
 			t.Errorf("%s", said)
 		}
@@ -324,7 +324,7 @@ func TestAShellInside(t *testing.T) {
 		p.expect("inner> ")
 		p.types("exit 3\n")
 		p.expect("outer> ")
-		p.types("echo status $?; stty -a | diff - /tmp/lnk-test-stty-before.$$ && echo unchanged; rm /tmp/lnk-test-stty-before.$$\n")
+		p.types("echo status $?; [ \"$(stty -a)\" = \"$before\" ] && echo unchanged\n")
 		p.expect("status 3\r\n")
 		p.expect("unchanged\r\n")
 	})
