@@ -27,21 +27,21 @@
 //
 // Each message has a name (see message.go) and is answered by the next one; no side sleeps or polls.
 //
-//	 launcher                                    init
-//	    │ ───────────── clone, exec ────────────► │ marks its descriptors
-//	    │ ◄──────────────── hello ─────────────── │
-//	    │   becomes the user, reads its settings  │ links, routes, rules, listeners; tries them
-//	    │ ──────────── build (ports) ───────────► │ listeners for the machine's ports
-//	    │ ◄──── sockets…, built (descriptors) ─── │
-//	    │   starts its servers                    │
-//	    │ ──────────────── go ──────────────────► │ becomes the user, mounts, gives up every privilege
-//	    │ ◄─────────────── ready ──────────────── │
-//	    │ ──────── run (arguments, …) ──────────► │ working directory, PATH, fork, exec
-//	    │ ◄────────────── running ─────────────── │
-//	    │                                         │
-//	    │ ──── dial, cancel, signal, stop ──────► │ while the program runs, in any order
-//	    │ ◄───── dialed, stopped, stands ──────── │ reaps orphans
-//	    │ ◄─────────────── ended ──────────────── │ exits; the kernel kills the rest
+//	launcher                                    init
+//	   │ ───────────── clone, exec ────────────► │ marks its descriptors
+//	   │ ◄──────────────── hello ─────────────── │
+//	   │   becomes the user, reads its settings  │ links, routes, rules, listeners; tries them
+//	   │ ──────────── build (ports) ───────────► │ listeners for the machine's ports
+//	   │ ◄──── sockets…, built (descriptors) ─── │
+//	   │   starts its servers                    │
+//	   │ ──────────────── go ──────────────────► │ becomes the user, mounts, gives up every privilege
+//	   │ ◄─────────────── ready ──────────────── │
+//	   │ ──────── run (arguments, …) ──────────► │ working directory, PATH, fork, exec
+//	   │ ◄────────────── running ─────────────── │
+//	   │                                         │
+//	   │ ──── dial, cancel, signal, stop ──────► │ while the program runs, in any order
+//	   │ ◄───── dialed, stopped, stands ──────── │ reaps orphans
+//	   │ ◄─────────────── ended ──────────────── │ exits; the kernel kills the rest
 //
 // In place of any answer init may say failed, and exits. A launcher that is waiting for an answer and sees the socket close
 // says how init ended. An init whose socket closes exits, whatever it is at: a thread of it does nothing but wait for that.
