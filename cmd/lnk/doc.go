@@ -7,5 +7,6 @@
 // A command that works on settings becomes the user whose they are before it touches any: under sudo, the user who called it.
 //
 // Exit statuses: those of sandbox run are in run.go. Elsewhere 0, 1 where a command couldn't do what it was asked
-// (or its answer is no: why, check), 2 where it wasn't asked properly.
+// (or its answer is no: why, check), 2 where it wasn't asked properly
+// (and whatever goes wrong in why).
 package main

@@ -48,7 +48,7 @@ const (
 )
 
 // statusOf is the status of an error that cmd ended with. Under sandbox run every failure of lnk's own is 125, a bad
-// command line too, so that the program's own statuses can be told from it.
+// command line too, so that the program's own statuses can be told from it. Under sandbox why 1 is an answer, and no error is.
 func statusOf(err error, cmd *cobra.Command) int {
 	var exec *netns.ExecError
 	if errors.As(err, &exec) {
@@ -56,6 +56,9 @@ func statusOf(err error, cmd *cobra.Command) int {
 	}
 	if cmd != nil && cmd.CommandPath() == "lnk sandbox run" {
 		return statusOwn
+	}
+	if cmd != nil && cmd.CommandPath() == "lnk sandbox why" {
+		return statusUsage
 	}
 	var bad usage
 	if errors.As(err, &bad) {

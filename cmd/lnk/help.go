@@ -168,7 +168,7 @@ part whether it works and what is missing. Exit status 1 where it can't.
       --json             an object: ok, and parts, a list of part, ok, problem, hint
 `
 
-const helpWhy = `Usage: lnk sandbox why [FLAGS] NAME TARGET
+const helpWhy = `Usage: lnk sandbox why [FLAGS] [NAME] TARGET
 
 Says what would happen to a call, and by which rule. No call is made and no name is
 looked up. NAME is a running sandbox, or a spec in ~/.lnk/sandbox/specs. TARGET is
@@ -179,7 +179,7 @@ a host and port (443 if it has none), a URL, or localhost:PORT.
   -p, --port PORT        and these ports of this machine
       --network MODE     and this mode
 
-Exit status: 0 where it would be allowed, 1 where it would be refused.
+Exit status: 0 where it would be allowed, 1 where it would be refused, 2 on an error.
 
 Examples:
   lnk sandbox why build https://registry.example.org/left-pad

@@ -26,7 +26,7 @@ func (q asked) any() bool {
 
 func (a *app) why() *cobra.Command {
 	var q asked
-	cmd := a.command("why NAME TARGET", helpWhy, 1, 2, func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("why [FLAGS] [NAME] TARGET", helpWhy, 1, 2, func(cmd *cobra.Command, args []string) error {
 		if want := map[bool]int{true: 1, false: 2}[q.any()]; len(args) != want {
 			return badUsage(cmd, "it takes a name and a target, or flags and a target")
 		}
@@ -107,8 +107,8 @@ func (a *app) answer(rules policy.Rules, host policy.Host, port uint16) error {
 		return nil
 	}
 	a.printf("refused: %s: %s%s\n", target, d.Reason, because(d.Detail))
-	if e := policy.EndpointFor(host, port); e != (policy.Endpoint{}) {
-		a.printf("  to allow it: -a %s, or \"%[1]s\" among the spec's endpoints\n", e)
+	if way := wayToAllow(rules, host, port); way != "" {
+		a.printf("  to allow it: %s\n", way)
 	}
 	return exit(statusFailed)
 }
