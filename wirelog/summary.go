@@ -32,7 +32,7 @@ type Summary struct {
 	Unreadable int             `json:"unreadable"` // lines
 }
 
-// Summarize counts lines by target. The error joins those of the files that couldn't be read; the rest is counted.
+// Summarize counts calls by target; the lines of pauses are none. The error joins those of the files that couldn't be read; the rest is counted.
 func Summarize(lines iter.Seq2[Line, error]) (Summary, error) {
 	sums := map[Target]*Sum{}
 	all := Summary{LeftOut: map[Outcome]int{}}
@@ -44,15 +44,18 @@ func Summarize(lines iter.Seq2[Line, error]) (Summary, error) {
 		case l.Err != nil:
 			all.Unreadable++
 		default:
+			if l.Record.More > 0 {
+				all.LeftOut[l.Record.Outcome] += l.Record.More
+			}
+			if l.Record.Verb == Pause { // no call: somebody, or the watch, paused the sandbox or ended that
+				continue
+			}
 			t := l.Record.Target
 			if sums[t] == nil {
 				sums[t] = &Sum{Target: Target{strings.Clone(t.s)}} // not the whole line
 			}
 			sums[t].add(l.Record)
 			all.Total.add(l.Record)
-			if l.Record.More > 0 {
-				all.LeftOut[l.Record.Outcome] += l.Record.More
-			}
 		}
 	}
 	for _, s := range sums {
