@@ -32,6 +32,7 @@ test: install-tests ## all tests, as root (by sudo); installs what they need by 
 	$(GO) vet ./...
 	@status=0; set -x; \
 	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 10m $(AS_ROOT) $(UNITS) || status=1; \
+	CGO_ENABLED=0 $(GO) test -count=1 -timeout 10m $(AS_ROOT) ./netns ./nft || status=1; \
 	$(GO) test -count=1 -p 1 -timeout 20m $(AS_ROOT) ./integration/... || status=1; \
 	exit $$status
 

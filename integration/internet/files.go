@@ -21,7 +21,7 @@ var copied = []string{"/etc", "/usr/local", "/var"}
 
 // fresh are the folders that are empty on the machine, with their modes.
 var fresh = []struct{ dir, mode string }{
-	{"/run", "755"}, {"/home", "755"}, {"/root", "700"}, {"/dev/shm", "1777"}, {"/tmp", "1777"},
+	{"/run", "755"}, {"/home", "755"}, {"/root", "700"}, {"/dev/shm", "1777"}, {"/tmp", "1777"}, {"/var/tmp", "1777"},
 }
 
 // layFiles makes the mount namespace's files private and lays those that the machine needs.
