@@ -42,6 +42,7 @@ func (a *app) log() *cobra.Command {
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 		defer stop()
+		a.noteNoLine(home, query.Sandbox)
 		lines := wirelog.Read(home.Log(), query)
 		if q.follow {
 			lines = wirelog.Follow(ctx, home.Log(), query)
@@ -95,6 +96,20 @@ func (a *app) query(q logAsked) (query wirelog.Query, err error) {
 		query.Last = q.lines
 	}
 	return query, nil
+}
+
+// noteNoLine says of a name that the log doesn't have it: it may be misspelt. It says so before anything is shown, since what
+// follows the log may wait for that name for ever.
+func (a *app) noteNoLine(home settings.Home, name settings.Name) {
+	if name == "" {
+		return
+	}
+	for line, err := range wirelog.Read(home.Log(), wirelog.Query{Sandbox: name}) {
+		if err != nil || line.Err == nil {
+			return // a line of it; or a file that can't be read, which is told with the lines
+		}
+	}
+	a.say(fmt.Sprintf("lnk: no line of %s", name))
 }
 
 // known is a word that is one of those there are, or empty.

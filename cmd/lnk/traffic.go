@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lnk/sandbox"
 	"lnk/settings"
 	"lnk/wirelog"
 )
@@ -58,19 +62,35 @@ func (a *app) showTraffic(home settings.Home, only settings.Name, asJSON bool) e
 		}
 	}
 	slices.SortFunc(rows, func(x, y carried) int { return strings.Compare(string(x.Sandbox), string(y.Sandbox)) })
-	if err := a.trafficAs(rows, asJSON); err != nil {
+	if only != "" && len(rows) == 0 && !isRunning(home, only) {
+		a.say(fmt.Sprintf("lnk: no sandbox called %s is running", only))
+		if !asJSON {
+			a.warn(errs)
+			return failedIf(errs)
+		}
+	}
+	if err := a.trafficAs(rows, asJSON, len(runningNames(home)) > 0); err != nil {
 		return err
 	}
 	a.warn(errs)
 	return failedIf(errs)
 }
 
-func (a *app) trafficAs(rows []carried, asJSON bool) error {
-	if asJSON {
+// isRunning says whether a sandbox runs. One whose record can't be read counts: it isn't known to be gone.
+func isRunning(home settings.Home, name settings.Name) bool {
+	_, err := sandbox.Find(home, name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func (a *app) trafficAs(rows []carried, asJSON, running bool) error {
+	switch {
+	case asJSON:
 		return a.json(rows)
-	}
-	if len(rows) == 0 {
-		a.printf("No running sandbox has carried anything yet.\n")
+	case !running && len(rows) == 0:
+		a.printf("No sandbox is running.\n")
+		return nil
+	case len(rows) == 0:
+		a.printf("Nothing has been carried yet.\n")
 		return nil
 	}
 	t := a.table("NAME", "OUT", "IN", "PID")
