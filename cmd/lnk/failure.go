@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -84,7 +83,7 @@ func (a *app) explain(err error) (text, hint string) {
 	case errors.As(err, &right):
 		hint = right.Hint
 	case errors.As(err, &exec):
-		hint = a.execHint(exec)
+		return a.explainExec(exec)
 	case errors.Is(err, unix.ENOSPC):
 		hint = "the disk is full: nothing was run"
 	case errors.Is(err, unix.EROFS):
@@ -93,12 +92,4 @@ func (a *app) explain(err error) (text, hint string) {
 		hint = "the settings are ~/.lnk, or the folder that LNK_HOME names; they must be yours"
 	}
 	return err.Error(), hint
-}
-
-// execHint helps where sudo's own PATH hides a program that the caller's has.
-func (a *app) execHint(e *netns.ExecError) string {
-	if e.Status != 127 || a.getenv("SUDO_UID") == "" || strings.Contains(e.Error(), "/") {
-		return ""
-	}
-	return `sudo has a PATH of its own; keep yours with: sudo env "PATH=$PATH" lnk sandbox run …`
 }

@@ -26,7 +26,12 @@ func (a *app) run() *cobra.Command {
 			}
 			o.Name = checked
 		}
-		o.Tell = func(e sandbox.Event) { a.tell(e, quiet) }
+		o.Tell = func(e sandbox.Event) {
+			if started, ok := e.(sandbox.Started); ok && !a.isThere(args[0]) && started.Mode != policy.ModeHost {
+				return // it won't start, and that is what will be said
+			}
+			a.tell(e, quiet)
+		}
 		status, err := sandbox.Run(context.Background(), o)
 		if err != nil {
 			return err
