@@ -11,6 +11,24 @@ import (
 	"lnk/settings"
 )
 
+// completion prints a shell's script, which asks lnk itself for what completes.
+func (a *app) completion(root *cobra.Command) *cobra.Command {
+	scripts := map[string]func() error{
+		"bash": func() error { return root.GenBashCompletionV2(a.out, true) },
+		"zsh":  func() error { return root.GenZshCompletion(a.out) },
+		"fish": func() error { return root.GenFishCompletion(a.out, true) },
+	}
+	cmd := a.command("completion bash|zsh|fish", helpCompletion, 1, 1, func(cmd *cobra.Command, args []string) error {
+		script, ok := scripts[args[0]]
+		if !ok {
+			return badUsage(cmd, "shell %.40q: there are bash, zsh, fish", args[0])
+		}
+		return script()
+	})
+	cmd.ValidArgsFunction = fixedWords("bash", "zsh", "fish")
+	return cmd
+}
+
 // names gives the names that a shell may complete.
 type names func(settings.Home) []string
 

@@ -14,7 +14,7 @@ Commands:
   sandbox      run, watch and stop programs in sandboxes
   completion   a script that completes commands and names, for your shell
   help         help for a command: lnk help sandbox run
-  version      which lnk this is
+  version      which lnk this is; also --version, -v
 
 Settings and log: ~/.lnk, or the folder that LNK_HOME names.
 `
@@ -184,6 +184,16 @@ Exit status: 0 where it would be allowed, 1 where it would be refused, 2 on an e
 Examples:
   lnk sandbox why build https://registry.example.org/left-pad
   lnk sandbox why -a '*.example.org' api.example.org:8443
+`
+
+const helpCompletion = `Usage: lnk completion bash|zsh|fish
+
+Prints a script that completes commands, flags and names.
+
+Examples:
+  source <(lnk completion bash)        for this shell; in ~/.bashrc for each
+  source <(lnk completion zsh)         the same, in ~/.zshrc (after compinit)
+  lnk completion fish | source         the same, in ~/.config/fish/config.fish
 `
 
 const helpVersion = `Usage: lnk version

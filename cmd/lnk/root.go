@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // root is the tree of commands.
@@ -13,9 +15,12 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(a.out, cmd.Long) })
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return badUsage(cmd, "%w", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return badUsage(cmd, "%w", badFlag(err)) })
 	root.SetHelpCommand(a.help(root))
-	root.AddCommand(a.sandbox(), a.version())
+	root.Version = versionText() // makes --version and -v
+	root.SetVersionTemplate(versionLine())
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(a.sandbox(), a.completion(root), a.version())
 	return root
 }
 
@@ -27,6 +32,21 @@ func (a *app) sandbox() *cobra.Command {
 		a.check(), a.why(),
 	)
 	return group
+}
+
+// badFlag words a flag's value that can't be read: whoever wrote it doesn't know strconv.
+func badFlag(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	want := map[string]string{
+		"int": "a whole number", "duration": "a length of time, such as 10s or 2m", "bool": "true or false",
+	}[bad.GetFlag().Value.Type()]
+	if want == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %.40q: it is not %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 // group is a command that only has others below it.

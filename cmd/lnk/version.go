@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -12,9 +13,13 @@ var release string
 
 func (a *app) version() *cobra.Command {
 	return a.command("version", helpVersion, 0, 0, func(*cobra.Command, []string) error {
-		a.printf("lnk %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		a.printf("%s", versionLine())
 		return nil
 	})
+}
+
+func versionLine() string {
+	return fmt.Sprintf("lnk %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionText is the release, or else what the build knows of its source.
