@@ -20,7 +20,7 @@ help: ## this list
 	@grep -hE '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
 build: ## bin/lnk
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/lnk ./cmd/lnk
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.release=$(VERSION)" -o bin/lnk ./cmd/lnk
 
 demo: ## a program in a sandbox on a small internet of its own, step by step (needs no network)
 	@integration/install demo
