@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"lnk/policy"
@@ -188,13 +189,18 @@ func (f *flow) relayFrom(c *call, up dialed, g greeting, downstream func()) {
 		downstream = func() { <-done }
 	}
 	defer downstream()
-	if err := f.sendGreeting(up, g, c.sent); err != nil {
+	if err := f.sendGreeting(up, g, c.sent); errors.Is(err, errHiddenRequest) {
+		f.refuseCall(f.call(f.verb(), policy.Host{}), policy.Decision{Reason: policy.ReasonMalformed}, greeting{})
+	} else if err != nil {
 		reset(f.client)
 		reset(up.conn)
 	} else if !g.eof {
 		f.carryDirection(f.upward(c, up.conn))
 	}
 }
+
+// errHiddenRequest is a first line that came in pieces and became a request, or might still.
+var errHiddenRequest = errors.New("a request in pieces")
 
 // sendGreeting replays what the client sent first, and passes its end on where it has ended. A first line that hasn't ended is carried as it comes, and
 // watched to its end: should it turn out to be an HTTP request, it came in pieces to be one that nobody reads, and the flow ends.
@@ -209,8 +215,11 @@ func (f *flow) sendGreeting(up dialed, g greeting, sent func(int64)) error {
 		if g.eof {
 			return halfClose(up.conn)
 		}
-		if g.protocol != rawLine || len(line) > maxGreeting {
+		if g.protocol != rawLine {
 			return nil
+		}
+		if len(line) > maxGreeting {
+			return errHiddenRequest
 		}
 		if more, err = readReady(f.client); err != nil {
 			if g.ended(err).eof {
@@ -221,7 +230,7 @@ func (f *flow) sendGreeting(up dialed, g greeting, sent func(int64)) error {
 		line = append(line, more...)
 		switch g.protocol = classify(line); g.protocol {
 		case httpText, malformed:
-			return &dialError{decision: policy.Decision{Reason: policy.ReasonMalformed}}
+			return errHiddenRequest
 		}
 	}
 }

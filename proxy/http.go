@@ -28,7 +28,7 @@ const (
 	// continueTime is how long an upstream may think about an Expect: 100-continue before the body is sent anyway, as curl does.
 	continueTime = time.Second
 	// maxHeaderBytes bounds a request's head and a response's.
-	maxHeaderBytes = 256 << 10
+	maxHeaderBytes = 64 << 10
 )
 
 // httpFlow is a flow that is served as HTTP.

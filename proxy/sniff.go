@@ -152,26 +152,41 @@ var (
 	proxyHeader2 = []byte("\r\n\r\n\x00\r\nQUIT\n")
 )
 
-// recordHandshake is the type of a TLS record that carries a handshake (RFC 8446, section 5.1); its version begins with 3.
-const recordHandshake, recordMajor = 0x16, 0x03
+// A TLS record begins with its type, of which a handshake is one, and a version that begins with 3 (RFC 8446, section 5.1). A server may
+// pass over records of another type that come before the ClientHello, so such a beginning is none that a client means well by.
+const (
+	recordFirst     = 0x14
+	recordHandshake = 0x16
+	recordLast      = 0x17
+	recordMajor     = 0x03
+)
+
+func beginsRecord(b byte) bool { return recordFirst <= b && b <= recordLast }
+
+// lineSpace is what servers pass over before a request's first line.
+const lineSpace = "\r\n\t\v\f "
 
 // classify tells what first bytes are, or unread where more are needed.
 func classify(b []byte) protocol {
 	switch {
 	case len(b) == 0:
 		return unread
-	case b[0] == recordHandshake && len(b) == 1:
+	case beginsRecord(b[0]) && len(b) == 1:
 		return unread
-	case b[0] == recordHandshake && b[1] != recordMajor:
-		return malformed
-	case b[0] == recordHandshake:
+	case b[0] == recordHandshake && b[1] == recordMajor:
 		return tlsHello
-	case bytes.HasPrefix(b, proxyHeader1) || bytes.HasPrefix(b, proxyHeader2):
+	case b[0] == recordHandshake, beginsRecord(b[0]) && b[1] == recordMajor:
+		return malformed
+	case bytes.HasPrefix(b, proxyHeader2):
 		return malformed
 	case len(b) < len(proxyHeader2) && bytes.HasPrefix(proxyHeader2, b):
 		return unread // CR and LF alone so far: a header, or the empty lines that HTTP servers pass over
 	}
-	return classifyLine(bytes.TrimLeft(b, "\r\n"))
+	line := bytes.TrimLeft(b, lineSpace)
+	if bytes.HasPrefix(line, proxyHeader1) {
+		return malformed
+	}
+	return classifyLine(line)
 }
 
 // classifyLine tells whether a first line is that of an HTTP request: a method, a space, a target and a version, as leniently as any
@@ -179,8 +194,8 @@ func classify(b []byte) protocol {
 func classifyLine(b []byte) protocol {
 	line, _, whole := bytes.Cut(b, []byte("\n"))
 	if whole {
-		if bytes.Contains(bytes.ToUpper(line), []byte("HTTP/")) && startsWithMethod(line) {
-			return httpText
+		if startsWithMethod(line) && (bytes.Contains(bytes.ToUpper(line), []byte("HTTP/")) || bytes.Contains(line, []byte("://"))) {
+			return httpText // without a version it is HTTP/0.9, which names a host only by an absolute target
 		}
 		return raw
 	}

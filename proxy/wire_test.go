@@ -184,16 +184,19 @@ func parenthesis(reason string) string {
 func TestMalformedFirstBytesReachNobody(t *testing.T) {
 	hello := helloBytes(t, &tls.Config{ServerName: "shared.test"})
 	for sentence, sent := range map[string][]byte{
-		"a handshake record and no TLS":      {0x16, 0x00, 1, 2, 3, 4, 5},
-		"a record that is too long":          {0x16, 3, 1, 0xff, 0xff, 1, 0, 0, 0},
-		"an empty record":                    append([]byte{0x16, 3, 1, 0, 0}, hello...),
-		"a hello that claims 16 MB":          {0x16, 3, 1, 0, 4, 1, 0xff, 0xff, 0xff},
-		"a hello cut short by the end":       hello[:len(hello)-1],
-		"a PROXY protocol header of text":    append([]byte("PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"), hello...),
-		"a PROXY protocol header of bytes":   append([]byte("\r\n\r\n\x00\r\nQUIT\n"), hello...),
-		"an SNI that is no name":             helloBytes(t, &tls.Config{ServerName: "a..b"}),
-		"an SNI of a metadata service":       nil, // below
-		"an HTTP line with no request in it": []byte("GET HTTP/1.1\r\n\r\n"),
+		"a TLS alert before the hello":        append([]byte{0x15, 3, 1, 0, 2, 1, 90}, hello...),
+		"a change of cipher before the hello": append([]byte{0x14, 3, 3, 0, 1, 1}, hello...),
+		"a PROXY header after an empty line":  append([]byte("\r\nPROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"), hello...),
+		"a handshake record and no TLS":       {0x16, 0x00, 1, 2, 3, 4, 5},
+		"a record that is too long":           {0x16, 3, 1, 0xff, 0xff, 1, 0, 0, 0},
+		"an empty record":                     append([]byte{0x16, 3, 1, 0, 0}, hello...),
+		"a hello that claims 16 MB":           {0x16, 3, 1, 0, 4, 1, 0xff, 0xff, 0xff},
+		"a hello cut short by the end":        hello[:len(hello)-1],
+		"a PROXY protocol header of text":     append([]byte("PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"), hello...),
+		"a PROXY protocol header of bytes":    append([]byte("\r\n\r\n\x00\r\nQUIT\n"), hello...),
+		"an SNI that is no name":              helloBytes(t, &tls.Config{ServerName: "a..b"}),
+		"an SNI of a metadata service":        nil, // below
+		"an HTTP line with no request in it":  []byte("GET HTTP/1.1\r\n\r\n"),
 	} {
 		if sent == nil {
 			continue
@@ -296,9 +299,43 @@ func TestAFirstLineInPiecesIsWatchedToItsEnd(t *testing.T) {
 	}
 	io.WriteString(c, " / HTTP/1.1\r\nHost: denied.test\r\n\r\n")
 	io.Copy(io.Discard, c)
-	l.wantLines("tcp shared.test:7000 allowed", "tcp shared.test:7000 ended")
+	l.wantLines("tcp shared.test:7000 allowed", "tcp shared.test:7000 refused (malformed)", "tcp shared.test:7000 ended (malformed)")
 	if got := rec.bytes(); strings.Contains(got, "denied") {
 		t.Errorf("the server read %q", got)
+	}
+}
+
+func TestAFirstLineWithoutEndIsNotCarriedForEver(t *testing.T) {
+	l := newLab(t, "shared.test")
+	l.named("shared.test", sharedAddr)
+	rec := l.server(sharedAddr+":80", recording)
+	c := l.call(sharedAddr + ":80")
+	io.WriteString(c, "QUERY /"+strings.Repeat("a", maxGreeting+1000))
+	io.WriteString(c, " HTTP/1.1\r\nHost: denied.test\r\n\r\n")
+	c.CloseWrite()
+	io.Copy(io.Discard, c)
+	l.lines(3)
+	l.stop()
+	if strings.Contains(rec.bytes(), "denied.test") {
+		t.Error("the server read the Host")
+	}
+}
+
+func TestRequestsThatOnlySomeServersTakeAreReadAsRequests(t *testing.T) {
+	for _, sent := range []string{"GET http://denied.test/\r\n", " GET / HTTP/1.1\r\nHost: denied.test\r\n\r\n", "\t\r\n GET / HTTP/1.0\r\nHost: denied.test\r\n\r\n"} {
+		l := newLab(t, "shared.test")
+		l.named("shared.test", sharedAddr)
+		rec := l.web(sharedAddr+":80", echoPath)
+		c := l.call(sharedAddr + ":80")
+		io.WriteString(c, sent)
+		c.CloseWrite()
+		io.Copy(io.Discard, c)
+		if got := l.lines(1); !strings.Contains(got[0], " refused (") {
+			t.Errorf("%q: %q", sent, got)
+		}
+		if rec.bytes() != "" {
+			t.Errorf("%q: the server read %q", sent, rec.bytes())
+		}
 	}
 }
 
