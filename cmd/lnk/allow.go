@@ -37,6 +37,5 @@ func isMachinePort(host policy.Host) bool {
 	if addr, literal := host.Addr(); literal && isThisMachine(policy.Unwrap(addr)) {
 		return true
 	}
-	machine, err := policy.ParseEndpoint("localhost:1")
-	return err == nil && policy.EndpointFor(host, 1) == machine
+	return policy.EndpointFor(host, 1).IsMachine()
 }
