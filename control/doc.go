@@ -35,7 +35,7 @@
 // # Concurrency and place
 //
 // All exported functions and methods may be used from many goroutines. Looks don't wait for each other; only where a
-// file system hangs do they run into a bound, and give up after half a second, so that it costs a bounded number of
+// file system hangs do they run into a bound, and give up after three seconds, so that it costs a bounded number of
 // threads. The package starts no goroutine that outlives the call that started it, with one exception that Gate.Watch
 // names. Everything runs in the machine's namespaces, as the settings' user, and nothing here reads or writes outside
 // the settings folder, but for the desktop's bus and what the user registered to run with a stop.

@@ -11,11 +11,12 @@ import (
 	"lnk/settings"
 )
 
-// A look that takes longer than patience counts as unreadable. With a tick of a quarter of a second that leaves room
-// within the second that open calls may outlive a stop. It is waited out in shares, since a process that was stopped or
+// A look that takes longer than patience counts as unreadable: the file system hangs, and nobody can say what it holds. A call waits that long
+// and is then refused, so patience costs no safety; and a machine with fifty sandboxes starting on two processors keeps a look
+// waiting for more than half a second (measured) without anything being wrong. It is waited out in shares, since a process that was stopped or
 // that gets little processor time finds its timer ended as soon as it runs again, and its looks deserve a chance first.
 const (
-	patience = 500 * time.Millisecond
+	patience = 3 * time.Second
 	shares   = 5
 )
 
@@ -24,7 +25,10 @@ const (
 const maxLooks = 256
 
 var (
-	errSilent   = errors.New("looking at the settings: the file system doesn't answer")
+	errSilent = errors.New("looking at the settings: the file system doesn't answer")
+	// What covers the settings inside a sandbox was laid over the first folder. Another one in its place may be the program's own: it
+	// can stop and pause, but open nothing, until the first is back.
+	errReplaced = errors.New("looking at the settings: their folder is another than at the start; start the sandbox again")
 	errUnsteady = errors.New("looking at the settings: their folders change during each look")
 )
 
@@ -72,7 +76,7 @@ func named(home settings.Home, name settings.Name) error {
 }
 
 // Look looks at the files, each time, and says whether a call may pass. Where the file system hangs, the looks that
-// found out hang with it; all others return within half a second and find the gate unreadable.
+// found out hang with it; all others return within three seconds and find the gate unreadable.
 func (g *Gate) Look() State {
 	if g == nil || g.name == "" {
 		return State{}

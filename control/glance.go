@@ -9,8 +9,9 @@ import (
 
 // memory is what looks leave to later ones.
 type memory struct {
-	began   uint64 // glances so far; a glance's number is its place in their order
-	applied uint64 // the latest of them that left its state here: an earlier one that took longer doesn't
+	began   uint64   // glances so far; a glance's number is its place in their order
+	applied uint64   // the latest of them that left its state here: an earlier one that took longer doesn't
+	first   identity // the sandbox folder as the first look found it
 	seen    folders
 	inForce State // the last state that was open, stopped or paused
 	lost    State // what was in force in folders that were replaced; zero: nothing
@@ -97,7 +98,9 @@ func (g *Gate) judge(gl glance) (s State, steady bool) {
 			gl.held = g.held.Load()
 		}
 	}
-	s = gl.state()
+	if s = gl.state(); s.Open() && m.first != gl.seen.sandbox.identity {
+		s = unreadable(errReplaced)
+	}
 	if gl.before.began > m.applied {
 		m.applied = gl.before.began
 		if m.apply(gl, s) {
@@ -146,6 +149,7 @@ func (m *memory) recognise(gl glance) {
 	m.seen = gl.seen
 	switch {
 	case before == folders{}: // this is the first look
+		m.first = gl.seen.sandbox.identity
 	case m.inForce.Cause == CausePaused && gl.seen.paused.identity != before.paused.identity,
 		m.inForce.Cause == CauseStopped && gl.seen.sandbox.identity != before.sandbox.identity:
 		m.lost = m.inForce

@@ -13,7 +13,7 @@ const DefaultEvery = 250 * time.Millisecond
 // calls have to end. changed runs in this goroutine: while it works, nobody looks. Watch also makes the mark of a held
 // pause as soon as it can be made, and tries a last time when ctx ends.
 //
-// A file system that doesn't answer counts as unreadable after half a second. The look that hangs in it is the one
+// A file system that doesn't answer counts as unreadable after three seconds. The look that hangs in it is the one
 // goroutine that can outlive Watch, until the kernel gives it back.
 func (g *Gate) Watch(ctx context.Context, every time.Duration, changed func(State)) {
 	if g == nil || g.name == "" {
