@@ -25,6 +25,7 @@ type upstream struct {
 	mu     sync.Mutex
 	claims bool // the client's bytes are being judged
 	first  whoFirst
+	broken bool // the server's first word was a reset
 
 	dialed // once done is closed, or serverFirst
 	err    error
@@ -79,6 +80,11 @@ func (u *upstream) listen() {
 	}
 	u.call.reached(u.dialed)
 	u.call.allow()
+	if u.broken {
+		reset(u.flow.client)
+		reset(u.conn)
+		return
+	}
 	u.flow.carryDirection(u.flow.downward(u.call, u.conn))
 }
 
@@ -98,7 +104,8 @@ func (u *upstream) await() whoFirst {
 		if u.claims {
 			return clientFirst
 		}
-		u.first = serverFirst
+		// A reset is told once, and has been now.
+		u.first, u.broken = serverFirst, err != nil
 		u.conn.SetReadDeadline(time.Time{})
 		return serverFirst
 	}

@@ -342,7 +342,7 @@ func TestRequestsThatOnlySomeServersTakeAreReadAsRequests(t *testing.T) {
 func TestHalfClosePassesAsHalfCloseAndResetAsReset(t *testing.T) {
 	body := make([]byte, 5<<20)
 	rand.Read(body)
-	l := newLab(t, "raw.test:7000", "raw.test:7001", "raw.test:7002")
+	l := newLab(t, "raw.test:7000", "raw.test:7001", "raw.test:7002", "raw.test:7003")
 	l.named("raw.test", allowedAddr)
 	l.server(allowedAddr+":7000", func(c *net.TCPConn, rec *serverRecord) {
 		h := sha256.New()
@@ -381,7 +381,9 @@ func TestHalfClosePassesAsHalfCloseAndResetAsReset(t *testing.T) {
 	c = l.call(allowedAddr + ":7002")
 	io.WriteString(c, "ping")
 	wantReset(t, c)
-	l.lines(6)
+	l.server(allowedAddr+":7003", func(c *net.TCPConn, rec *serverRecord) { c.SetLinger(0) })
+	wantReset(t, l.call(allowedAddr+":7003")) // before anybody has said a thing
+	l.lines(8)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out int64

@@ -370,9 +370,9 @@ func TestCallsWithinTheDescriptors(t *testing.T) {
 		descriptors uint64
 		want        int
 	}{
-		"many: half of them":                       {1 << 17, (1<<17 - 256) / 2},
-		"few: what is left beside the run's own":   {1024, 384},
-		"hardly any: one":                          {64, 1},
+		"many: less than half of them":             {1 << 17, (1<<17 - 1<<14 - 24) / 2},
+		"few: what is left beside the run's own":   {1024, 436},
+		"hardly any: one":                          {28, 1},
 		"no limit at all is no number to overflow": {unix.RLIM_INFINITY, math.MaxInt32},
 	}
 	for name, tt := range tests {

@@ -135,9 +135,10 @@ func (s *service) end() {
 	}
 }
 
-// Descriptors that a run needs beside its calls (its pipes among them), and those of one call: two sockets.
+// Descriptors that a run needs beside its calls: its own, and a share of them all for pipes and lookups. A call needs two, its sockets.
 const (
-	ownDescriptors  = 256
+	ownDescriptors  = 24
+	sharedPart      = 8 // one in eight
 	callDescriptors = 2
 )
 
@@ -151,10 +152,11 @@ func maxOpen() int {
 }
 
 func callsWithin(descriptors uint64) int {
-	if descriptors <= ownDescriptors+callDescriptors {
+	left := descriptors - descriptors/sharedPart
+	if left <= ownDescriptors+callDescriptors {
 		return 1
 	}
-	return int(min((descriptors-ownDescriptors)/callDescriptors, math.MaxInt32))
+	return int(min((left-ownDescriptors)/callDescriptors, math.MaxInt32))
 }
 
 func packets(in []*net.UDPConn) (out []net.PacketConn) {
