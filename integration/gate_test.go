@@ -111,3 +111,22 @@ func TestGateCannotBeReached(t *testing.T) {
 		s.ok(s.lnk("sandbox", "stop", "--off"), "")
 	})
 }
+
+// TestSettingsCannotBeSwapped renames folders above the settings from inside, and has them removed outside: the kill switch holds, and nothing
+// inside becomes lnk's settings.
+func TestSettingsCannotBeSwapped(t *testing.T) {
+	each(t, nil, func(s *stage) {
+		settings := s.who.Settings()
+		sh := s.session("it", "-a big.test")
+		for _, try := range []string{"mv ~ ~.old", "mv ~/.lnk ~/.lnk.old", "rmdir ~/.lnk"} {
+			if r := sh.do(try); r.Status == 0 {
+				s.t.Errorf("%s: it worked: %v", try, r)
+			}
+		}
+		s.ok(sh.do("curl -sS http://big.test/"), "hello from big.test")
+		s.ok(s.Machine.Run(s.t, s.who, "sh", "-c", "mv "+settings+" "+settings+".away && lnk sandbox stop"), "")
+		sh.do("rm -rf ~/.lnk/sandbox/stopped ~/.lnk/sandbox/paused/*")
+		s.ok(sh.do("curl -sS -w '%{http_code}' http://big.test/"), "403")
+		s.ok(s.Machine.Run(s.t, s.who, "sh", "-c", "rm -rf "+settings+" && mv "+settings+".away "+settings), "")
+	})
+}

@@ -143,3 +143,11 @@ func TestWhoItIs(t *testing.T) {
 		}
 	})
 }
+
+// TestASignalToItsOwnGroupStaysInside lets the program signal its process group, where no terminal makes that the caller's.
+func TestASignalToItsOwnGroupStaysInside(t *testing.T) {
+	each(t, nil, func(s *stage) {
+		r := s.Machine.Run(s.t, s.who, "setsid", "-w", "sh", "-c", "lnk sandbox run -q -n it -- /usr/bin/python3 -c 'import os; os.kill(0, 9)'; echo outside goes on with $?")
+		s.ok(r, "outside goes on with 137")
+	})
+}

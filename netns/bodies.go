@@ -36,7 +36,7 @@ type socketsBody struct {
 
 type goBody struct {
 	Files        []fileBody
-	Cover        [][]byte
+	Cover, Pin   [][]byte
 	User         Identity
 	UserNS       bool // User is who init already is, and the only one there is
 	Capabilities Capabilities
@@ -52,6 +52,7 @@ type fileBody struct {
 }
 
 type runBody struct {
+	OwnGroup     bool // the program gets a process group of its own
 	Argv, Env    [][]byte
 	Dir          []byte
 	Stdio        [3]bool // which of 0, 1 and 2 are open

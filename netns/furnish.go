@@ -158,3 +158,8 @@ func readOnlyTree(path string) (int, error) {
 	}
 	return tree, nil
 }
+
+// pin mounts a folder on itself: rename(2) and rmdir(2) fail with EBUSY on a mount.
+func pin(path string) error {
+	return os.NewSyscallError("mount", unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""))
+}

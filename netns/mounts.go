@@ -13,6 +13,7 @@ import (
 //     that takes a capability that nobody inside has, and in a nested user namespace the kernel locks the mounts together;
 //   - write, seal: the stage gets its files and becomes read-only, with all that is mounted from it;
 //   - put, cover: its files go where they are seen;
+//   - pin: folders become mounts of themselves, with all that is mounted below, so that nobody can rename them;
 //   - proc, sysfs, protect: the kernel's own, for these namespaces.
 type step struct {
 	do   deed
@@ -32,6 +33,7 @@ const (
 	doSeal    deed = "seal"
 	doPut     deed = "put"
 	doCover   deed = "cover"
+	doPin     deed = "pin"
 	doProc    deed = "proc"
 	doSysfs   deed = "sysfs"
 	doProtect deed = "protect"
@@ -56,6 +58,9 @@ func steps(to goBody) []step {
 	list = append(list, put...)
 	for _, path := range to.Cover {
 		list = append(list, step{do: doCover, path: string(path)})
+	}
+	for _, path := range to.Pin {
+		list = append(list, step{do: doPin, path: string(path)})
 	}
 	list = append(list, step{do: doProc, path: "/proc"}, step{do: doSysfs, path: "/sys", optional: to.UserNS})
 	if to.User.UID == 0 {
@@ -104,6 +109,8 @@ func (f *furnisher) carryOut(i int, s step) error {
 		return f.put(s.name, f.targets[i])
 	case doCover:
 		return f.cover(f.targets[i])
+	case doPin:
+		return pin(s.path)
 	case doProc:
 		return freshProc(s.path)
 	case doSysfs:

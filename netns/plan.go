@@ -36,6 +36,9 @@ type Plan struct {
 	// Cover are files and folders that the program finds empty and read-only, by whatever path of this mount namespace
 	// they can be reached. Each is an absolute path that exists.
 	Cover []string
+	// Pin are folders that can't be renamed or removed inside, nor can those above them by way of them; the deepest first. Each is an absolute path
+	// without links.
+	Pin []string
 	// Replace are files whose content is another inside, read-only. Each is an absolute path that exists.
 	Replace []File
 	// Argv is the program and its arguments: the first is looked up in the PATH of Env, as execvp does.
@@ -78,7 +81,7 @@ func (p *Plan) check() error {
 }
 
 func (p *Plan) paths() []string {
-	paths := slices.Clone(p.Cover)
+	paths := slices.Concat(p.Cover, p.Pin)
 	for _, f := range p.Replace {
 		paths = append(paths, f.Path)
 	}
@@ -104,7 +107,7 @@ func hasNUL(s string) bool { return strings.IndexByte(s, 0) >= 0 }
 // furnish is the part of the plan that init needs for the mounts and for who it becomes.
 func (p *Plan) furnish(userNS bool, extra int) goBody {
 	body := goBody{
-		User: p.User, UserNS: userNS, Capabilities: p.Capabilities, Cover: octets(p.Cover), Extra: extra,
+		User: p.User, UserNS: userNS, Capabilities: p.Capabilities, Cover: octets(p.Cover), Pin: octets(p.Pin), Extra: extra,
 		FreePorts: setting("net/ipv4/ip_unprivileged_port_start"),
 	}
 	if p.ResolvConf != nil {
@@ -126,7 +129,7 @@ func newFile(path string, data []byte, optional bool) fileBody {
 // run is the part of the plan that is the program.
 func (p *Plan) run(stdio [3]bool, extra int) runBody {
 	return runBody{
-		Argv: octets(p.Argv), Env: octets(p.Env), Dir: []byte(p.Dir),
+		OwnGroup: !hasTerminal(), Argv: octets(p.Argv), Env: octets(p.Env), Dir: []byte(p.Dir),
 		Stdio: stdio, Extra: extra, Capabilities: p.Capabilities,
 	}
 }

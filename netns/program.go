@@ -38,7 +38,7 @@ func (r *roomInit) start(body runBody) (int, error) {
 		return 0, err
 	}
 	pidfd := -1
-	attr := &syscall.ProcAttr{Env: env, Files: programFiles(body), Sys: &syscall.SysProcAttr{PidFD: &pidfd}}
+	attr := &syscall.ProcAttr{Env: env, Files: programFiles(body), Sys: &syscall.SysProcAttr{PidFD: &pidfd, Setpgid: body.OwnGroup}}
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if errors.Is(err, unix.ENOEXEC) { // execvp's way with a script that names no interpreter
 		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, argv[1:]...), attr)

@@ -14,6 +14,18 @@ type terminal struct {
 	group int
 }
 
+// hasTerminal says whether the launcher has a terminal. Where it has none there is no job control, and the program gets a process group of its
+// own: a signal to one's own group (kill(2), pid 0) reaches all of it, whatever the pid namespace, and would reach the launcher and
+// whoever shares its group.
+func hasTerminal() bool {
+	file, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	file.Close()
+	return true
+}
+
 func foreground() terminal {
 	file, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -56,7 +56,11 @@ func check(ctx context.Context, o Options) (found []Finding) {
 		return found
 	}
 	r.rules.set(policy.Rules{})
-	room, err := r.launch.Build(r.plan())
+	plan, err := r.plan()
+	if !note(PartSettings, err) {
+		return found
+	}
+	room, err := r.launch.Build(plan)
 	if !note(PartRoom, err) {
 		return found
 	}

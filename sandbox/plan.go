@@ -10,7 +10,12 @@ import (
 )
 
 // plan is all that the room's init is told.
-func (r *run) plan() netns.Plan {
+func (r *run) plan() (netns.Plan, error) {
+	covered := r.covered()
+	pinned, err := pins(covered)
+	if err != nil {
+		return netns.Plan{}, err
+	}
 	hostname, _ := os.Hostname() // one that isn't known stands in no file
 	env, files := Environment(r.Env, r.caller), []netns.File(nil)
 	if r.authority != nil {
@@ -20,13 +25,14 @@ func (r *run) plan() netns.Plan {
 		Ports:      r.spec.Rules().Ports(),
 		ResolvConf: resolvConf(policy.NameServer.String()),
 		Hosts:      hostsFile(hostname),
-		Cover:      r.covered(),
+		Cover:      covered,
+		Pin:        pinned,
 		Argv:       r.Argv,
 		Replace:    files,
 		Env:        env,
 		Dir:        r.dir,
 		User:       r.caller.identity(),
-	}
+	}, nil
 }
 
 // covered are the folders that nothing inside sees: the settings, and the caller's usual settings where LNK_HOME names

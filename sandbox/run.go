@@ -191,7 +191,11 @@ func (r *run) inRoom(ctx context.Context) (_ int, err error) {
 	if r.authority, err = proxy.NewAuthority(string(r.name)); err != nil {
 		return 0, err
 	}
-	room, err := r.launch.Build(r.plan())
+	plan, err := r.plan()
+	if err != nil {
+		return 0, err
+	}
+	room, err := r.launch.Build(plan)
 	if err != nil {
 		return 0, err
 	}
