@@ -90,3 +90,25 @@ func TestManyCallsInOneSandbox(t *testing.T) {
 		s.wantLines(300, "http big.test:80 allowed", "http big.test:80 ended")
 	})
 }
+
+// TestThousandsOfOpenCalls holds eight thousand calls open in one sandbox, each with its server's word, and lets each say one more. They take
+// 16,000 descriptors of lnk's; there are machines whose root may have no more than 20,000.
+func TestThousandsOfOpenCalls(t *testing.T) {
+	const n = 8_000
+	s := enter(t, internet.Root)
+	s.Listen(s.t, 7777, func(c *internet.Conn) {
+		fmt.Fprint(c, "a")
+		c.Read(make([]byte, 1))
+		fmt.Fprint(c, "b")
+		c.Read(make([]byte, 1))
+	}, internet.Addr4(7))
+	s.ok(s.run("-a echo.test:7777", "/usr/bin/python3", "-c", fmt.Sprintf(`
+import resource, socket
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+calls = [socket.create_connection(("echo.test", 7777), 30) for _ in range(%d)]
+assert all(c.recv(1) == b"a" for c in calls)
+for c in calls: c.sendall(b"x")
+assert all(c.recv(1) == b"b" for c in calls)
+print("all", len(calls))`, n)), fmt.Sprint("all ", n))
+}
