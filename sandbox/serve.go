@@ -62,8 +62,7 @@ func (s *service) make() (err error) {
 	if r.gate, err = control.NewGate(r.home, r.name); err != nil {
 		return err
 	}
-	notice := func(text string) { r.tell(LogTrouble{text}) }
-	if s.log, err = wirelog.Open(r.home.Log(), wirelog.Options{Sandbox: r.name, Notice: notice}); err != nil {
+	if s.log, err = wirelog.Open(r.home.Log(), wirelog.Options{Sandbox: r.name, Notice: s.sayLogTrouble}); err != nil {
 		return err
 	}
 	s.traffic = wirelog.NewTraffic(r.home, r.name)

@@ -22,8 +22,18 @@ func newWatch(s *service) (*control.Watch, error) {
 func (s *service) sayPaused(why string) {
 	r := s.run
 	r.tell(Paused{Name: r.name, Why: why})
-	_ = control.Notify(context.Background(), r.caller.UID, // ends by itself within a second; the terminal, the log and the list say it too
-		"Sandbox "+string(r.name)+" is paused", why+"\nTo end it: lnk sandbox resume "+string(r.name))
+	s.notify("Sandbox "+string(r.name)+" is paused", why+"\nTo end it: lnk sandbox resume "+string(r.name))
+}
+
+// sayLogTrouble says it in the same places, when lines can't be written.
+func (s *service) sayLogTrouble(text string) {
+	s.run.tell(LogTrouble{text})
+	s.serving.Go(func() { s.notify("The log of sandbox "+string(s.run.name), text) })
+}
+
+// notify shows a notification where there can be one. It ends by itself within a second; whatever it says is said elsewhere too.
+func (s *service) notify(summary, body string) {
+	_ = control.Notify(context.Background(), s.run.caller.UID, summary, body)
 }
 
 // callWatch tells the watch of the wire's refusals.
