@@ -55,7 +55,7 @@ func TestNameInAFileIsChecked(t *testing.T) {
 
 func TestNameAfter(t *testing.T) {
 	for program, want := range map[string]string{
-		"claude":                      `^claude-[a-z2-7]{4}$`,
+		"assist":                      `^assist-[a-z2-7]{4}$`,
 		"/usr/bin/python3.13":         `^python3\.13-[a-z2-7]{4}$`,
 		"./.hidden tool":              `^hidden-tool-[a-z2-7]{4}$`,
 		"\x1b[2J\n":                   `^2J--[a-z2-7]{4}$`,
@@ -80,7 +80,7 @@ func TestNameAfter(t *testing.T) {
 }
 
 func FuzzNameAfter(f *testing.F) {
-	f.Add("claude")
+	f.Add("assist")
 	f.Add("../..")
 	f.Add("\xff\x00")
 	f.Fuzz(func(t *testing.T, program string) {
