@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
