@@ -110,7 +110,7 @@ func run(cmd *exec.Cmd) (int, error) {
 	return 0, fmt.Errorf("ended by %v", cmd.ProcessState)
 }
 
-// build builds the tools as the user who called sudo, whose build cache it is, and opens them: inside, the folder they
+// build builds the tools, as make build does, and as the user who called sudo, whose build cache it is, and opens them: inside, the folder they
 // are in can't be seen.
 func build(tools []Tool) ([]*os.File, error) {
 	dir, err := os.MkdirTemp("", "lnk-internet-")
@@ -125,8 +125,8 @@ func build(tools []Tool) ([]*os.File, error) {
 	var files []*os.File
 	for _, tool := range tools {
 		path := filepath.Join(dir, tool.Name)
-		cmd := exec.Command("go", "build", "-o", path, tool.Package)
-		cmd.Env, cmd.SysProcAttr = env, &syscall.SysProcAttr{Credential: caller}
+		cmd := exec.Command("go", "build", "-trimpath", "-o", path, tool.Package)
+		cmd.Env, cmd.SysProcAttr = append(env, "CGO_ENABLED=0"), &syscall.SysProcAttr{Credential: caller}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building %s: %w\n%s", tool.Package, err, out)
 		}
