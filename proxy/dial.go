@@ -199,11 +199,14 @@ func (r *race) learn(f resolution) error {
 	return nil
 }
 
-// attempt dials one literal that was judged a moment ago, and checks that it is what the kernel is asked for: nothing else is dialled.
+// attempt dials one literal, and judges what the kernel is about to be asked once more: nothing but the judged address is dialled.
 func (r *race) attempt(to netip.AddrPort) (*net.TCPConn, error) {
 	return r.connect(r.ctx, to, func(actual netip.AddrPort) error {
 		if actual != to {
 			return &dialError{to: to, decision: policy.Decision{Reason: policy.ReasonDialFailed}}
+		}
+		if d := r.judge(actual, r.dest.host); !d.Allowed {
+			return &dialError{to: to, decision: d, refused: true}
 		}
 		return nil
 	})
